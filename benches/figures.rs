@@ -69,7 +69,10 @@ fn hook(repository: &Repository, extent: Extent) -> io::Result<Option<Costs>> {
 
 /// All tables with their names, as Markdown.
 pub fn tables(figures: &[Figures]) -> Vec<(&'static str, String)> {
-    TABLES.iter().map(|table| (table.name, text(table, &rows(table.name, figures)))).collect()
+    TABLES
+        .iter()
+        .map(|table| (table.name, text(table, &rows(table.name, figures))))
+        .collect()
 }
 
 fn rows(name: &str, figures: &[Figures]) -> Vec<Vec<String>> {
@@ -82,7 +85,12 @@ fn rows(name: &str, figures: &[Figures]) -> Vec<Vec<String>> {
 
 fn text(table: &Table, rows: &[Vec<String>]) -> String {
     let rows = rows.iter().map(|row| format!("| {} |\n", row.join(" | ")));
-    format!("{}\n{}\n{}", table.head, rule_of(table.head), rows.collect::<String>())
+    format!(
+        "{}\n{}\n{}",
+        table.head,
+        rule_of(table.head),
+        rows.collect::<String>()
+    )
 }
 
 fn costs(of: &Figures) -> Vec<String> {
@@ -113,7 +121,11 @@ fn budgets(figures: &[Figures]) -> Vec<Vec<String>> {
     let row = |((budget, maximum), measured): ((&str, &str), String)| {
         vec![budget.to_owned(), maximum.to_owned(), measured]
     };
-    BUDGETS.into_iter().zip(measured(figures)).map(row).collect()
+    BUDGETS
+        .into_iter()
+        .zip(measured(figures))
+        .map(row)
+        .collect()
 }
 
 /// Budgets, and their maximum values.
@@ -135,7 +147,9 @@ fn measured(figures: &[Figures]) -> [String; BUDGETS.len()] {
     let lint = |it: &Figures| it.lint.times(&it.parse);
     let since = |it: &Figures| it.since.times(&it.lint);
     let wall = |it: &Figures| ratio(it.lint.median().wall, it.lint.median().cpu);
-    let hook = one.and_then(|it| it.hook.as_ref()).map(|it| it.median().cpu.as_secs_f64() * 1e3);
+    let hook = one
+        .and_then(|it| it.hook.as_ref())
+        .map(|it| it.median().cpu.as_secs_f64() * 1e3);
     let growth = one.zip(largest);
     let growth = growth.map(|(one, it)| ratio(it.lint.median().cpu, one.lint.median().cpu));
     let memory = largest.map(|it| it.lint.median().peak as f64 / 1e9);

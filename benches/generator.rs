@@ -83,7 +83,13 @@ const NONE: Layer = Layer {
 };
 
 const LAYERS: [Layer; 9] = [
-    Layer { folder: "type/foundry", charts: 2, others: (2, 20), files_of_others: 2, ..NONE },
+    Layer {
+        folder: "type/foundry",
+        charts: 2,
+        others: (2, 20),
+        files_of_others: 2,
+        ..NONE
+    },
     Layer {
         folder: "type/skiff",
         passphrases: 69,
@@ -205,8 +211,9 @@ const CHARTS: usize = 96;
 const CHART_FILES: usize = 82;
 const ABSTRACT_CHARTS: usize = 18;
 /// Substitutions per chart: many in a few charts, a few in most.
-const SUBSTITUTIONS: [usize; 24] =
-    [1, 8, 3, 16, 1, 7, 5, 9, 2, 28, 6, 1, 8, 4, 11, 7, 3, 17, 1, 9, 6, 26, 2, 7];
+const SUBSTITUTIONS: [usize; 24] = [
+    1, 8, 3, 16, 1, 7, 5, 9, 2, 28, 6, 1, 8, 4, 11, 7, 3, 17, 1, 9, 6, 26, 2, 7,
+];
 const SCHEMAS: usize = 30;
 const GROUPS: usize = 44;
 /// Passphrases that charts read; every site has at least as many.
@@ -222,16 +229,26 @@ const ACCOUNTS: usize = 20;
 pub fn write(folder: &Path, scale: usize) -> io::Result<Size> {
     let mut out = Output::new(folder);
     let order = "  layerOrder:\n  - global\n  - type\n  - site\n";
-    let policy = Head { control: true, ..Head::new("deckhand/LayeringPolicy/v1", "layers", "") };
+    let policy = Head {
+        control: true,
+        ..Head::new("deckhand/LayeringPolicy/v1", "layers", "")
+    };
     out.write("global/layering-policy.yaml", &[policy.document(order)])?;
     for layer in LAYERS.iter().filter(|layer| !layer.site_type.is_empty()) {
         let name = &layer.folder["site/".len()..];
         let head = Head::new("pegleg/SiteDefinition/v1", name, "site");
         let data = format!("  site_type: {}\n", layer.site_type);
-        out.write(&format!("{}/site-definition.yaml", layer.folder), &[head.document(&data)])?;
+        out.write(
+            &format!("{}/site-definition.yaml", layer.folder),
+            &[head.document(&data)],
+        )?;
     }
     for copy in 0..scale {
-        Copy { number: copy, words: Words::new(copy) }.write(&mut out)?;
+        Copy {
+            number: copy,
+            words: Words::new(copy),
+        }
+        .write(&mut out)?;
     }
     Ok(out.size)
 }
@@ -245,7 +262,10 @@ pub struct Output<'a> {
 
 impl<'a> Output<'a> {
     pub fn new(folder: &'a Path) -> Self {
-        Self { folder, size: Size::default() }
+        Self {
+            folder,
+            size: Size::default(),
+        }
     }
 
     pub fn write(&mut self, path: &str, documents: &[String]) -> io::Result<()> {
@@ -294,7 +314,12 @@ struct Head {
 
 impl Head {
     fn new(schema: &str, name: &str, layer: &'static str) -> Self {
-        Self { schema: schema.into(), name: name.into(), layer, ..Self::default() }
+        Self {
+            schema: schema.into(),
+            name: name.into(),
+            layer,
+            ..Self::default()
+        }
     }
 
     /// Formats the document; `data` is the text below the key, or after it.
@@ -302,7 +327,11 @@ impl Head {
         let kind = if self.control { "Control" } else { "Document" };
         let mut text = format!("---\nschema: {}\n", self.schema);
         comments(&mut text, self.comment);
-        let _ = write!(text, "metadata:\n  schema: metadata/{kind}/v1\n  name: {}\n", self.name);
+        let _ = write!(
+            text,
+            "metadata:\n  schema: metadata/{kind}/v1\n  name: {}\n",
+            self.name
+        );
         if !self.control {
             self.metadata(&mut text);
         }
@@ -340,7 +369,11 @@ impl Head {
                 let _ = write!(text, "      - method: {method}\n        path: {path}\n");
             }
         }
-        let policy = if self.encrypted { "encrypted" } else { "cleartext" };
+        let policy = if self.encrypted {
+            "encrypted"
+        } else {
+            "cleartext"
+        };
         let _ = writeln!(text, "  storagePolicy: {policy}");
         if !self.substitutions.is_empty() {
             let _ = write!(text, "  substitutions:\n{}", self.substitutions);
@@ -365,7 +398,10 @@ impl Head {
 
 fn comments(text: &mut String, lines: usize) {
     for line in 0..lines {
-        let _ = writeln!(text, "# Line {line} of what a person might want to know about this.");
+        let _ = writeln!(
+            text,
+            "# Line {line} of what a person might want to know about this."
+        );
     }
 }
 
@@ -422,9 +458,14 @@ impl Copy {
 
     fn global(&mut self, out: &mut Output<'_>) -> io::Result<()> {
         let versions = self.versions(CHARTS);
-        let head =
-            Head { is_labelled: true, ..Head::new(VERSIONS, &self.the("versions"), "global") };
-        out.write(&self.path("global", "versions.yaml"), &[head.document(&versions)])?;
+        let head = Head {
+            is_labelled: true,
+            ..Head::new(VERSIONS, &self.the("versions"), "global")
+        };
+        out.write(
+            &self.path("global", "versions.yaml"),
+            &[head.document(&versions)],
+        )?;
         let charts: Vec<String> = (0..CHARTS).map(|chart| self.global_chart(chart)).collect();
         out.spread(&self.path("global/charts", "chart"), CHART_FILES, &charts)?;
         for schema in 0..SCHEMAS {
@@ -443,7 +484,10 @@ impl Copy {
         for group in 0..GROUPS {
             let _ = writeln!(groups, "    - {}", self.name("group", group));
         }
-        out.write(&self.path("global", "manifest.yaml"), &[manifest.document(&groups)])?;
+        out.write(
+            &self.path("global", "manifest.yaml"),
+            &[manifest.document(&groups)],
+        )?;
         self.profile_of_system(out)?;
         let others = self.others("global", (20, 24));
         out.spread(&self.path("global/profiles", "profile"), 20, &others)
@@ -456,21 +500,38 @@ impl Copy {
             let _ = writeln!(text, "      \"{}\": \"{call}\",", self.words.word());
         }
         text.push_str("      \"last\": \"\"\n    }\n");
-        let head = Head::new("made/SystemProfile/v1", &self.the("system-profile"), "global");
-        out.write(&self.path("global", "system-profile.yaml"), &[head.document(&text)])
+        let head = Head::new(
+            "made/SystemProfile/v1",
+            &self.the("system-profile"),
+            "global",
+        );
+        out.write(
+            &self.path("global", "system-profile.yaml"),
+            &[head.document(&text)],
+        )
     }
 
     fn layer(&mut self, out: &mut Output<'_>, layer: &Layer) -> io::Result<()> {
-        let kind = if layer.site_type.is_empty() { "type" } else { "site" };
+        let kind = if layer.site_type.is_empty() {
+            "type"
+        } else {
+            "site"
+        };
         let folder = layer.folder;
         for number in 0..layer.passphrases {
-            let path = self.path(folder, &format!("secrets/passphrases/passphrase-{number}.yaml"));
+            let path = self.path(
+                folder,
+                &format!("secrets/passphrases/passphrase-{number}.yaml"),
+            );
             out.write(&path, &[self.passphrase(kind, number)])?;
         }
         self.certificates(out, kind, layer)?;
         for chart in 0..layer.charts {
             let path = self.path(folder, &format!("charts/chart-{chart}.yaml"));
-            out.write(&path, &[self.child_chart(kind, chart, chart < layer.replacements)])?;
+            out.write(
+                &path,
+                &[self.child_chart(kind, chart, chart < layer.replacements)],
+            )?;
         }
         for chart in 0..layer.site_charts {
             let path = self.path(folder, &format!("charts/nodes-{chart}.yaml"));
@@ -493,7 +554,11 @@ impl Copy {
             out.write(&self.path(folder, "versions.yaml"), &[head.document(&data)])?;
         }
         let others = self.others(kind, layer.others);
-        out.spread(&self.path(folder, "profile"), layer.files_of_others, &others)
+        out.spread(
+            &self.path(folder, "profile"),
+            layer.files_of_others,
+            &others,
+        )
     }
 
     /// Locations of each chart and its images.
@@ -647,8 +712,16 @@ impl Copy {
     /// Chart with a global parent, which it replaces or extends.
     fn child_chart(&mut self, layer: &'static str, chart: usize, replaces: bool) -> String {
         // Sites use parents that their type has not replaced.
-        let parent = if replaces || layer == "type" { chart } else { CHARTS - 1 - chart % 18 };
-        let parent = if replaces && layer == "site" { 60 + chart } else { parent };
+        let parent = if replaces || layer == "type" {
+            chart
+        } else {
+            CHARTS - 1 - chart % 18
+        };
+        let parent = if replaces && layer == "site" {
+            60 + chart
+        } else {
+            parent
+        };
         let name = if replaces {
             self.name("chart", parent)
         } else {
@@ -734,7 +807,13 @@ impl Copy {
         let mut bundle = Vec::new();
         let kinds = [
             ("certificate", "Certificate", counts.certificates, 22, 29),
-            ("authority", "CertificateAuthority", counts.authorities, 21, 29),
+            (
+                "authority",
+                "CertificateAuthority",
+                counts.authorities,
+                21,
+                29,
+            ),
         ];
         for (kind, schema, count, lines, key_lines) in kinds {
             for number in 0..count {
@@ -756,7 +835,10 @@ impl Copy {
         if bundle.is_empty() {
             return Ok(());
         }
-        out.write(&self.path(counts.folder, "secrets/certificates.yaml"), &bundle)
+        out.write(
+            &self.path(counts.folder, "secrets/certificates.yaml"),
+            &bundle,
+        )
     }
 
     fn catalogues(
@@ -767,8 +849,9 @@ impl Copy {
     ) -> io::Result<()> {
         let folder = counts.folder;
         if counts.endpoints > 0 {
-            let documents: Vec<String> =
-                (0..3).map(|number| self.endpoints(layer, counts, number)).collect();
+            let documents: Vec<String> = (0..3)
+                .map(|number| self.endpoints(layer, counts, number))
+                .collect();
             out.write(&self.path(folder, "endpoints.yaml"), &documents)?;
         }
         if counts.accounts {
@@ -788,7 +871,10 @@ impl Copy {
         if layer == "site" {
             let head = Head::new(CONFIGURATION, &self.the("configuration"), layer);
             let data = format!("  region: {}\n", self.words.word());
-            out.write(&self.path(folder, "configuration.yaml"), &[head.document(&data)])?;
+            out.write(
+                &self.path(folder, "configuration.yaml"),
+                &[head.document(&data)],
+            )?;
         }
         Ok(())
     }
@@ -800,7 +886,11 @@ impl Copy {
         let mut data = String::from("  group:\n");
         for endpoint in 0..count {
             let word = self.words.word();
-            let domain = if counts.puts_domain { "DOMAIN" } else { "example.org" };
+            let domain = if counts.puts_domain {
+                "DOMAIN"
+            } else {
+                "example.org"
+            };
             let _ = write!(
                 data,
                 "    endpoint_{endpoint}:\n      name: {word}\n      hosts:\n        default: \
@@ -856,7 +946,10 @@ impl Copy {
     }
 
     fn addresses(&mut self, layer: &'static str, (hosts, comment): (usize, usize)) -> String {
-        let head = Head { comment, ..Head::new(ADDRESSES, &self.the("addresses"), layer) };
+        let head = Head {
+            comment,
+            ..Head::new(ADDRESSES, &self.the("addresses"), layer)
+        };
         let mut data = String::from("  dns:\n    domain: made.example.org\n  hosts:\n");
         for host in 0..hosts {
             let _ = write!(
@@ -884,7 +977,11 @@ impl Copy {
                 self.words.word()
             );
         }
-        Head { comment: count, ..head }.document(&data)
+        Head {
+            comment: count,
+            ..head
+        }
+        .document(&data)
     }
 
     /// The first schemas apply to existing documents and validate all their content, which is more
@@ -895,14 +992,21 @@ impl Copy {
             Some(kind) => (*kind).to_owned(),
             None => format!("made/{}/v1", letters(self.number * SCHEMAS + number)),
         };
-        let head = Head { control: true, ..Head::new("deckhand/DataSchema/v1", &name, "") };
+        let head = Head {
+            control: true,
+            ..Head::new("deckhand/DataSchema/v1", &name, "")
+        };
         let mut data = String::from(
             "  $schema: 'http://json-schema.org/schema#'\n  type: object\n  properties:\n",
         );
         for property in 0..15 {
             // Patterns are as rare as in treasuremap: 11 in its 30 schemas.
             let has_pattern = property == 0 && number.is_multiple_of(3);
-            let pattern = if has_pattern { "          pattern: '^.+$'\n" } else { "" };
+            let pattern = if has_pattern {
+                "          pattern: '^.+$'\n"
+            } else {
+                ""
+            };
             let _ = write!(
                 data,
                 "    {}_{property}:\n      type: object\n      properties:\n        name:\n          \
@@ -924,7 +1028,10 @@ impl Copy {
 
     fn chart_group(&mut self, number: usize) -> String {
         let name = self.name("group", number);
-        let head = Head { is_labelled: true, ..Head::new("armada/ChartGroup/v1", &name, "global") };
+        let head = Head {
+            is_labelled: true,
+            ..Head::new("armada/ChartGroup/v1", &name, "global")
+        };
         let mut data = format!("  description: {}\n  chart_group:\n", self.words.phrase(3));
         for chart in 0..2 {
             let chart = (number * 2 + chart) % (CHARTS - ABSTRACT_CHARTS);
@@ -937,7 +1044,11 @@ impl Copy {
     fn child_group(&mut self, layer: &'static str, number: usize) -> String {
         let replaces = number.is_multiple_of(2);
         let parent = self.name("group", if layer == "type" { number } else { 10 + number });
-        let name = if replaces { parent.clone() } else { format!("{parent}-{layer}") };
+        let name = if replaces {
+            parent.clone()
+        } else {
+            format!("{parent}-{layer}")
+        };
         let head = Head {
             replaces,
             parent: Some(parent),
@@ -967,7 +1078,10 @@ impl Copy {
                         _ => writeln!(data, "  {word}_{key}: {phrase}"),
                     };
                 }
-                let mut head = Head { comment: number % 8 * 2, ..head };
+                let mut head = Head {
+                    comment: number % 8 * 2,
+                    ..head
+                };
                 for entry in 0..substitutions {
                     let path = format!(".hosts.host_{entry}.address");
                     let to = format!(".addresses.address_{entry}");
@@ -991,7 +1105,9 @@ fn text_of_node(data: &mut String) {
 fn letters(mut number: usize) -> String {
     let mut word = String::from("Kind");
     loop {
-        word.push(char::from(b'a' + u8::try_from(number % 26).expect("below 26")));
+        word.push(char::from(
+            b'a' + u8::try_from(number % 26).expect("below 26"),
+        ));
         number /= 26;
         if number == 0 {
             return word;
@@ -1019,7 +1135,9 @@ impl Words {
             "ba", "cor", "del", "fin", "ga", "hul", "jor", "ka", "lim", "mon", "ner", "pol", "ra",
             "sil", "tem", "vol",
         ];
-        (0..3).map(|_| SYLLABLES[self.below(SYLLABLES.len())]).collect()
+        (0..3)
+            .map(|_| SYLLABLES[self.below(SYLLABLES.len())])
+            .collect()
     }
 
     fn phrase(&mut self, words: usize) -> String {
@@ -1028,7 +1146,11 @@ impl Words {
     }
 
     fn digest(&mut self) -> String {
-        format!("d{:016x}{:016x}", self.below(usize::MAX), self.below(usize::MAX))
+        format!(
+            "d{:016x}{:016x}",
+            self.below(usize::MAX),
+            self.below(usize::MAX)
+        )
     }
 
     /// A block scalar of lines like those of certificates, after a key.
@@ -1037,7 +1159,9 @@ impl Words {
             b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         let mut text = String::from(" |\n  -----BEGIN NOTHING-----\n");
         for _ in 0..lines.saturating_sub(2) {
-            let line: String = (0..64).map(|_| char::from(LETTERS[self.below(64)])).collect();
+            let line: String = (0..64)
+                .map(|_| char::from(LETTERS[self.below(64)]))
+                .collect();
             let _ = writeln!(text, "  {line}");
         }
         text.push_str("  -----END NOTHING-----\n");

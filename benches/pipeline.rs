@@ -43,13 +43,18 @@ use self::shapes::Shape;
 
 fn main() -> io::Result<()> {
     // `cargo bench` adds `--bench`.
-    let arguments: Vec<String> =
-        std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+        .collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
         ["write", folder, name] => {
             let size = shape(name)?.write(Path::new(folder))?;
-            println!("{} files, {} documents, {} bytes", size.files, size.documents, size.bytes);
+            println!(
+                "{} files, {} documents, {} bytes",
+                size.files, size.documents, size.bytes
+            );
             Ok(())
         }
         ["table", ref wanted @ ..] => measure(&inputs(wanted)?, Then::Write),
@@ -94,7 +99,10 @@ fn inputs(wanted: &[&str]) -> io::Result<Vec<Input>> {
 fn shape(name: &str) -> io::Result<Shape> {
     let names = || Shape::ALL.map(Shape::name).join(", ");
     Shape::named(name).ok_or_else(|| {
-        io::Error::other(format!("unknown shape `{name}`; expected one of: {}", names()))
+        io::Error::other(format!(
+            "unknown shape `{name}`; expected one of: {}",
+            names()
+        ))
     })
 }
 
@@ -112,7 +120,10 @@ fn measure(inputs: &[Input], then: Then) -> io::Result<()> {
     use self::figures::{Extent, Figures, tables};
     use self::repository::Repository;
 
-    const EXTENT: Extent = Extent { time: Duration::from_secs(20), max_counted_bytes: 50e6 };
+    const EXTENT: Extent = Extent {
+        time: Duration::from_secs(20),
+        max_counted_bytes: 50e6,
+    };
     let mut all = Vec::new();
     for input in inputs {
         let folder = tempfile::tempdir()?;

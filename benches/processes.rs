@@ -34,7 +34,9 @@ impl Run {
 /// Flags of the hook, from the configuration file that pre-commit reads.
 fn hook() -> impl Iterator<Item = &'static str> {
     let hooks = include_str!("../.pre-commit-hooks.yaml");
-    let entry = hooks.lines().find_map(|line| line.trim().strip_prefix("entry: layercake "));
+    let entry = hooks
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("entry: layercake "));
     entry.expect("the first hook runs layercake").split(' ')
 }
 
@@ -87,7 +89,12 @@ impl Costs {
         Cost {
             cpu: median(self.rounds.iter().map(|cost| cost.cpu)),
             wall: median(self.rounds.iter().map(|cost| cost.wall)),
-            peak: self.rounds.iter().map(|cost| cost.peak).max().unwrap_or_default(),
+            peak: self
+                .rounds
+                .iter()
+                .map(|cost| cost.peak)
+                .max()
+                .unwrap_or_default(),
         }
     }
 
@@ -112,28 +119,51 @@ fn median(times: impl Iterator<Item = Duration>) -> Duration {
 fn run(root: &Path, of: Run) -> io::Result<Cost> {
     let start = Instant::now();
     let mut layercake = Command::new(env!("CARGO_BIN_EXE_layercake"));
-    layercake.args(of.arguments()).arg("-C").arg(root).stdout(Stdio::null());
+    layercake
+        .args(of.arguments())
+        .arg("-C")
+        .arg(root)
+        .stdout(Stdio::null());
     let ended = layercake.spawn()?.wait4()?;
     let wall = start.elapsed();
     if !ended.status.success() {
-        return Err(io::Error::other(format!("`layercake {}` failed", of.arguments().join(" "))));
+        return Err(io::Error::other(format!(
+            "`layercake {}` failed",
+            of.arguments().join(" ")
+        )));
     }
     let used = ended.rusage;
-    Ok(Cost { cpu: used.utime + used.stime, wall, peak: used.maxrss })
+    Ok(Cost {
+        cpu: used.utime + used.stime,
+        wall,
+        peak: used.maxrss,
+    })
 }
 
 /// Instruction count of a run on one thread; `None` if valgrind is not installed.
 pub fn instructions(repository: &Repository, of: Run) -> io::Result<Option<u64>> {
     let layercake = env!("CARGO_BIN_EXE_layercake");
     let mut valgrind = Command::new("valgrind");
-    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", layercake]);
-    valgrind.args(of.arguments()).arg("-C").arg(&repository.root).env("RAYON_NUM_THREADS", "1");
+    valgrind.args([
+        "--tool=callgrind",
+        "--callgrind-out-file=/dev/null",
+        layercake,
+    ]);
+    valgrind
+        .args(of.arguments())
+        .arg("-C")
+        .arg(&repository.root)
+        .env("RAYON_NUM_THREADS", "1");
     let output = match valgrind.output() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         output => output?,
     };
     let stderr = String::from_utf8_lossy(&output.stderr);
-    let counted = stderr.lines().find_map(|line| line.split_once("Collected : "));
+    let counted = stderr
+        .lines()
+        .find_map(|line| line.split_once("Collected : "));
     let counted = counted.and_then(|(_, count)| count.trim().parse().ok());
-    counted.map(Some).ok_or_else(|| io::Error::other(format!("valgrind failed: {stderr}")))
+    counted
+        .map(Some)
+        .ok_or_else(|| io::Error::other(format!("valgrind failed: {stderr}")))
 }

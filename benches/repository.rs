@@ -38,21 +38,42 @@ impl Repository {
                 None
             }
         };
-        Ok(Self { name, times, root, size, edit: Some(edit) })
+        Ok(Self {
+            name,
+            times,
+            root,
+            size,
+            edit: Some(edit),
+        })
     }
 
     /// Clones the repository at `path` below `folder`. The edit to stage is a version below
     /// `global/`, if there is one.
     pub fn clone(folder: &Path, path: &Path) -> io::Result<Self> {
-        let name =
-            path.canonicalize()?.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .canonicalize()?
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let root = folder.join("clone");
         let from = path.canonicalize()?;
-        git(folder, &["clone", "--quiet", &from.to_string_lossy(), &root.to_string_lossy()])?;
+        git(
+            folder,
+            &[
+                "clone",
+                "--quiet",
+                &from.to_string_lossy(),
+                &root.to_string_lossy(),
+            ],
+        )?;
         pack_and_refresh(&root)?;
         let mut files = Vec::new();
         collect(&root, &mut files)?;
-        files.retain(|file| file.extension().is_some_and(|it| it == "yaml" || it == "yml"));
+        files.retain(|file| {
+            file.extension()
+                .is_some_and(|it| it == "yaml" || it == "yml")
+        });
         files.sort();
         let (mut size, mut edit) = (Size::default(), None);
         for file in &files {
@@ -64,18 +85,28 @@ impl Repository {
                 && file.starts_with(root.join("global"))
                 && text.contains("reference: ")
             {
-                let path = file.strip_prefix(&root).expect("the file is below the root");
+                let path = file
+                    .strip_prefix(&root)
+                    .expect("the file is below the root");
                 let path = path.to_string_lossy().into_owned();
                 let (from, to) = ("reference: ".to_owned(), "reference: edited-".to_owned());
                 edit = Some(Edit { path, from, to });
             }
         }
-        Ok(Self { name, times: None, root, size, edit })
+        Ok(Self {
+            name,
+            times: None,
+            root,
+            size,
+            edit,
+        })
     }
 
     /// Stages another edit; returns false if there is none.
     pub fn stage(&self) -> io::Result<bool> {
-        let Some(edit) = &self.edit else { return Ok(false) };
+        let Some(edit) = &self.edit else {
+            return Ok(false);
+        };
         apply(&self.root, edit)?;
         git(&self.root, &["add", "--all"])?;
         pack_and_refresh(&self.root)?;
@@ -86,7 +117,9 @@ impl Repository {
     pub fn sites(&self) -> usize {
         let sites = fs::read_dir(self.root.join("site"));
         sites.map_or(0, |sites| {
-            let sites = sites.flatten().map(|site| site.path().join("site-definition.yaml"));
+            let sites = sites
+                .flatten()
+                .map(|site| site.path().join("site-definition.yaml"));
             sites.filter(|definition| definition.is_file()).count()
         })
     }
@@ -110,7 +143,10 @@ fn apply(root: &Path, edit: &Edit) -> io::Result<()> {
     let text = fs::read_to_string(&file)?;
     let edited = text.replacen(&edit.from, &edit.to, 1);
     if edited == text {
-        return Err(io::Error::other(format!("`{}` does not contain the text to edit", edit.path)));
+        return Err(io::Error::other(format!(
+            "`{}` does not contain the text to edit",
+            edit.path
+        )));
     }
     fs::write(file, edited)
 }
@@ -130,12 +166,25 @@ fn pack_and_refresh(root: &Path) -> io::Result<()> {
 
 fn git(folder: &Path, arguments: &[&str]) -> io::Result<()> {
     let mut git = Command::new("git");
-    git.arg("-C").arg(folder).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-    git.args(["-c", "user.name=bench", "-c", "user.email=bench@example.org", "-c", "gc.auto=0"]);
+    git.arg("-C")
+        .arg(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1");
+    git.args([
+        "-c",
+        "user.name=bench",
+        "-c",
+        "user.email=bench@example.org",
+        "-c",
+        "gc.auto=0",
+    ]);
     let output = git.args(arguments).output()?;
     if output.status.success() {
         return Ok(());
     }
     let stderr = String::from_utf8_lossy(&output.stderr);
-    Err(io::Error::other(format!("`git {}` failed: {stderr}", arguments.join(" "))))
+    Err(io::Error::other(format!(
+        "`git {}` failed: {stderr}",
+        arguments.join(" ")
+    )))
 }

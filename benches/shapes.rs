@@ -108,12 +108,20 @@ impl Shape {
     /// Edit of one value below `global/`; it can be applied twice.
     pub fn edit(self) -> Edit {
         let (path, from, to) = match self {
-            Shape::Times(_) => ("global/part-0/versions.yaml", "reference: d", "reference: e"),
+            Shape::Times(_) => (
+                "global/part-0/versions.yaml",
+                "reference: d",
+                "reference: e",
+            ),
             Shape::FewSites | Shape::ManySites(_) | Shape::Deep | Shape::Wide | Shape::Children => {
                 ("global/source.yaml", ": as-it-was", ": edited")
             }
         };
-        Edit { path: path.into(), from: from.into(), to: to.into() }
+        Edit {
+            path: path.into(),
+            from: from.into(),
+            to: to.into(),
+        }
     }
 }
 
@@ -123,13 +131,19 @@ const SOURCE: &str =
 
 /// Writes a layering policy, and the edited document with a label.
 fn begin(out: &mut Output<'_>, layers: &[String]) -> io::Result<()> {
-    let order: String = layers.iter().map(|layer| format!("  - {layer}\n")).collect();
+    let order: String = layers
+        .iter()
+        .map(|layer| format!("  - {layer}\n"))
+        .collect();
     let policy = format!(
         "---\nschema: deckhand/LayeringPolicy/v1\nmetadata:\n  schema: metadata/Control/v1\n  name: \
          layers\ndata:\n  layerOrder:\n{order}...\n"
     );
     out.write("global/layering-policy.yaml", &[policy])?;
-    out.write("global/source.yaml", &[Made::new("source", "global").labelled().document(SOURCE)])
+    out.write(
+        "global/source.yaml",
+        &[Made::new("source", "global").labelled().document(SOURCE)],
+    )
 }
 
 fn usual_layers() -> Vec<String> {
@@ -163,15 +177,27 @@ struct Made {
 impl Made {
     fn new(name: &str, layer: &str) -> Self {
         let (name, layer) = (name.to_owned(), layer.to_owned());
-        Self { name, layer, labels: false, parent: None, substitutions: String::new() }
+        Self {
+            name,
+            layer,
+            labels: false,
+            parent: None,
+            substitutions: String::new(),
+        }
     }
 
     fn labelled(self) -> Self {
-        Self { labels: true, ..self }
+        Self {
+            labels: true,
+            ..self
+        }
     }
 
     fn below(self, parent: &str) -> Self {
-        Self { parent: Some(parent.to_owned()), ..self }
+        Self {
+            parent: Some(parent.to_owned()),
+            ..self
+        }
     }
 
     fn reads(mut self, source: &str, path: &str, to: &str) -> Self {
@@ -184,7 +210,13 @@ impl Made {
     }
 
     fn document(self, data: &str) -> String {
-        let Self { name, layer, labels, parent, substitutions } = self;
+        let Self {
+            name,
+            layer,
+            labels,
+            parent,
+            substitutions,
+        } = self;
         let mut text = format!(
             "---\nschema: made/Shape/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: {name}\n"
         );
@@ -220,7 +252,9 @@ fn many(
 ) -> io::Result<()> {
     const PER_FILE: usize = 100;
     for first in (0..count).step_by(PER_FILE) {
-        let documents: Vec<String> = (first..count.min(first + PER_FILE)).map(&document).collect();
+        let documents: Vec<String> = (first..count.min(first + PER_FILE))
+            .map(&document)
+            .collect();
         out.write(&format!("{path}-{}.yaml", first / PER_FILE), &documents)?;
     }
     Ok(())
@@ -241,7 +275,11 @@ fn few_sites(out: &mut Output<'_>) -> io::Result<()> {
     begin(out, &usual_layers())?;
     many(out, "global/many", 4_000, |number| {
         let made = Made::new(&format!("global-{number}"), "global").labelled();
-        let made = if number % 4 == 0 { made.reads("source", ".name", ".name") } else { made };
+        let made = if number % 4 == 0 {
+            made.reads("source", ".name", ".name")
+        } else {
+            made
+        };
         made.document(&data_of(number))
     })?;
     for name in ["east", "west"] {
@@ -249,10 +287,13 @@ fn few_sites(out: &mut Output<'_>) -> io::Result<()> {
         many(out, &format!("site/{name}/many"), 4_000, |number| {
             let made = Made::new(&format!("{name}-{number}"), "site");
             match number % 2 {
-                0 => made.below(&format!("global-{number}")).document("  numbers: [0]\n"),
+                0 => made
+                    .below(&format!("global-{number}"))
+                    .document("  numbers: [0]\n"),
                 _ => {
                     let from = format!("global-{number}");
-                    made.reads(&from, ".nested.deeper.host", ".host").document(&data_of(number))
+                    made.reads(&from, ".nested.deeper.host", ".host")
+                        .document(&data_of(number))
                 }
             }
         })?;
@@ -265,7 +306,8 @@ fn many_sites(out: &mut Output<'_>, sites: usize) -> io::Result<()> {
     begin(out, &usual_layers())?;
     many(out, "global/some", 20, |number| {
         let made = Made::new(&format!("global-{number}"), "global").labelled();
-        made.reads("source", ".name", ".name").document(&data_of(number))
+        made.reads("source", ".name", ".name")
+            .document(&data_of(number))
     })?;
     for number in 0..sites {
         let name = format!("site-{number}");
@@ -277,7 +319,10 @@ fn many_sites(out: &mut Output<'_>, sites: usize) -> io::Result<()> {
                 1 => made.below("global-1").reads("source", ".port", ".port"),
                 _ => made.reads("global-2", ".nested.deeper.host", ".host"),
             };
-            out.write(&format!("site/{name}/own-{file}.yaml"), &[made.document(&data_of(number))])?;
+            out.write(
+                &format!("site/{name}/own-{file}.yaml"),
+                &[made.document(&data_of(number))],
+            )?;
         }
     }
     Ok(())
@@ -287,8 +332,10 @@ fn many_sites(out: &mut Output<'_>, sites: usize) -> io::Result<()> {
 fn deep(out: &mut Output<'_>) -> io::Result<()> {
     const LAYERS: usize = 60;
     let inner = (1..LAYERS - 1).map(|layer| format!("layer-{layer}"));
-    let mut layers: Vec<String> =
-        std::iter::once("global".into()).chain(inner).chain(["site".into()]).collect();
+    let mut layers: Vec<String> = std::iter::once("global".into())
+        .chain(inner)
+        .chain(["site".into()])
+        .collect();
     // The layer of the type is not part of the chains.
     layers.insert(LAYERS - 1, "type".into());
     begin(out, &layers)?;
@@ -299,7 +346,9 @@ fn deep(out: &mut Output<'_>) -> io::Result<()> {
             .map(|layer| {
                 let made = Made::new(&name(layer), &layers[layer]).labelled();
                 match layer {
-                    0 => made.reads("source", ".name", ".name").document(&data_of(chain)),
+                    0 => made
+                        .reads("source", ".name", ".name")
+                        .document(&data_of(chain)),
                     _ => made
                         .below(&name(layer - 1))
                         .document(&format!("  layer_{layer}: {chain}\n")),
@@ -308,7 +357,10 @@ fn deep(out: &mut Output<'_>) -> io::Result<()> {
             .collect();
         out.write(&format!("global/chains/chain-{chain}.yaml"), &documents)?;
         let last = Made::new(&name(LAYERS - 1), "site").below(&name(LAYERS - 2));
-        out.write(&format!("site/one/chain-{chain}.yaml"), &[last.document("  last: yes\n")])?;
+        out.write(
+            &format!("site/one/chain-{chain}.yaml"),
+            &[last.document("  last: yes\n")],
+        )?;
     }
     many(out, "site/one/link", 1_000, |number| {
         let made = Made::new(&format!("link-{number}"), "site");
@@ -326,7 +378,8 @@ fn wide(out: &mut Output<'_>) -> io::Result<()> {
     site(out, "one")?;
     many(out, "site/one/reader", 10_000, |number| {
         let made = Made::new(&format!("reader-{number}"), "site");
-        made.reads("source", ".name", ".name").document(&data_of(number))
+        made.reads("source", ".name", ".name")
+            .document(&data_of(number))
     })
 }
 
@@ -335,6 +388,8 @@ fn children(out: &mut Output<'_>) -> io::Result<()> {
     begin(out, &usual_layers())?;
     site(out, "one")?;
     many(out, "site/one/child", 10_000, |number| {
-        Made::new(&format!("child-{number}"), "site").below("source").document(&data_of(number))
+        Made::new(&format!("child-{number}"), "site")
+            .below("source")
+            .document(&data_of(number))
     })
 }

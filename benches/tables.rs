@@ -15,7 +15,10 @@ pub const TABLES: [Table; 2] = [
         head: "| repository | files | documents | sites | `lint` | `--since` | hook | memory: `lint` | \
                `--since` | hook | instructions: `lint` | `--since` |",
     },
-    Table { name: "budgets", head: "| budget | maximum | measured |" },
+    Table {
+        name: "budgets",
+        head: "| budget | maximum | measured |",
+    },
 ];
 
 /// Delimiter row of a header: names aligned left, figures aligned right.
@@ -38,5 +41,8 @@ pub fn put(page: &str, name: &str, lines: &str) -> io::Result<String> {
 
 /// Markers before and after a table.
 pub fn markers(name: &str) -> (String, String) {
-    (format!("<!-- table: {name} -->\n"), format!("\n<!-- end of {name} -->"))
+    (
+        format!("<!-- table: {name} -->\n"),
+        format!("\n<!-- end of {name} -->"),
+    )
 }

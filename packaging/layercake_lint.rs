@@ -19,7 +19,10 @@ fn complain(error: &io::Error) {
     eprintln!("error: cannot start `layercake`: {error}; reinstall `layercake-lint`");
 }
 
-#[expect(clippy::disallowed_methods, reason = "this program only starts another one")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this program only starts another one"
+)]
 fn run() -> io::Result<ExitCode> {
     // Tools link to programs from a folder on `PATH`.
     let own = current_exe()?.canonicalize()?;
@@ -35,6 +38,9 @@ fn replace_process(command: &mut Command) -> io::Result<ExitCode> {
 
 #[cfg(not(unix))]
 fn replace_process(command: &mut Command) -> io::Result<ExitCode> {
-    let code = command.status()?.code().and_then(|code| u8::try_from(code).ok());
+    let code = command
+        .status()?
+        .code()
+        .and_then(|code| u8::try_from(code).ok());
     Ok(ExitCode::from(code.unwrap_or(2)))
 }

@@ -138,7 +138,11 @@ impl Rule {
 
     /// Default level.
     pub(crate) fn level(&self) -> Level {
-        if self.is_default() { self.severity.into() } else { Level::Off }
+        if self.is_default() {
+            self.severity.into()
+        } else {
+            Level::Off
+        }
     }
 }
 
@@ -154,7 +158,10 @@ pub struct Label {
 impl Label {
     /// Creates a label at `span`.
     pub fn new(span: Span, message: impl Into<String>) -> Self {
-        Self { span, message: message.into() }
+        Self {
+            span,
+            message: message.into(),
+        }
     }
 }
 
@@ -334,7 +341,10 @@ impl Diagnostic {
     /// Whether Deckhand refuses the site because of this finding: whether a note says so, without a
     /// condition.
     pub(crate) fn is_refused(&self) -> bool {
-        let mut phrases = self.notes.iter().filter_map(|note| note.split_once(REFUSED));
+        let mut phrases = self
+            .notes
+            .iter()
+            .filter_map(|note| note.split_once(REFUSED));
         self.severity == Severity::Error && phrases.any(|(_, rest)| !rest.starts_with(" if "))
     }
 
@@ -403,7 +413,12 @@ impl Diagnostic {
     #[must_use]
     pub(crate) fn absent(mut self, kind: &str, message: String, needed_by: NeededBy) -> Self {
         let (kind, message) = (kind.to_owned(), one_line(message));
-        self.absent = Some(Absent { kind, texts: Vec::new(), message, needed_by });
+        self.absent = Some(Absent {
+            kind,
+            texts: Vec::new(),
+            message,
+            needed_by,
+        });
         self
     }
 
@@ -419,14 +434,22 @@ impl Diagnostic {
     /// Sets a safe fix.
     #[must_use]
     pub fn fix(mut self, message: impl Into<String>, edits: Vec<TextEdit>) -> Self {
-        self.fix = Some(Fix { safety: Safety::Safe, message: message.into(), edits });
+        self.fix = Some(Fix {
+            safety: Safety::Safe,
+            message: message.into(),
+            edits,
+        });
         self
     }
 
     /// Sets an [unsafe](Safety::Unsafe) fix.
     #[must_use]
     pub(crate) fn unsafe_fix(mut self, message: impl Into<String>, edits: Vec<TextEdit>) -> Self {
-        self.fix = Some(Fix { safety: Safety::Unsafe, message: message.into(), edits });
+        self.fix = Some(Fix {
+            safety: Safety::Unsafe,
+            message: message.into(),
+            edits,
+        });
         self
     }
 

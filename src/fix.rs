@@ -33,8 +33,13 @@ pub fn fixed(
     let mut applied: BTreeSet<(Vec<Span>, &str)> = BTreeSet::new();
     let mut fixed = Vec::new();
     for (index, finding) in findings.iter().enumerate() {
-        let Some(fix) = finding.fix.as_ref().filter(|fix| fix.safety <= safety) else { continue };
-        let name = (fix.edits.iter().map(|edit| edit.span).collect(), &*fix.message);
+        let Some(fix) = finding.fix.as_ref().filter(|fix| fix.safety <= safety) else {
+            continue;
+        };
+        let name = (
+            fix.edits.iter().map(|edit| edit.span).collect(),
+            &*fix.message,
+        );
         // Several rules or sites can report the same fix; it is applied once.
         if applied.contains(&name) {
             fixed.push(index);
@@ -48,7 +53,10 @@ pub fn fixed(
     }
     let texts = taken.into_iter();
     let texts = texts.map(|(file, edits)| (file, with_edits(sources.get(file).text(), &edits)));
-    Fixed { texts: texts.collect(), findings: fixed }
+    Fixed {
+        texts: texts.collect(),
+        findings: fixed,
+    }
 }
 
 /// Whether no applied fix touches the same text.
@@ -107,7 +115,10 @@ pub fn with_ignores(
     let insertions = commented.lines.insertions(&comments, reason);
     let (text, _) = commented.lines.with(&insertions.iter().collect::<Vec<_>>());
     let line = |finding: &Diagnostic| source.lines().line_of(finding.primary.span.start);
-    let missed = findings.iter().enumerate().filter(|(_, it)| unreached.contains(&line(it)));
+    let missed = findings
+        .iter()
+        .enumerate()
+        .filter(|(_, it)| unreached.contains(&line(it)));
     (text, missed.map(|(index, _)| index).collect())
 }
 
@@ -156,7 +167,10 @@ struct Commented<'t> {
 
 impl<'t> Commented<'t> {
     fn of(text: &'t str) -> Self {
-        Self { lines: TextLines::of(text), known: values_of(&yaml::parse(nowhere(), text)) }
+        Self {
+            lines: TextLines::of(text),
+            known: values_of(&yaml::parse(nowhere(), text)),
+        }
     }
 
     /// Chooses the first valid position for each line, and returns the rules to name there, and the
@@ -169,7 +183,11 @@ impl<'t> Commented<'t> {
         let (mut comments, mut unreached) = (RulesByPlace::new(), BTreeSet::new());
         let uncommented = lines.into_iter().map(|(line, rules)| {
             let places = self.lines.places(line).into_iter();
-            UncommentedLine { line, rules, places }
+            UncommentedLine {
+                line,
+                rules,
+                places,
+            }
         });
         let mut left: Vec<UncommentedLine<'r>> = uncommented.collect();
         while !left.is_empty() {
@@ -183,7 +201,9 @@ impl<'t> Commented<'t> {
             let fitting = self.fitting(tried.keys().copied(), reason);
             for (place, uncommented) in tried {
                 if fitting.contains(&place) {
-                    let rules = uncommented.into_iter().flat_map(|uncommented| uncommented.rules);
+                    let rules = uncommented
+                        .into_iter()
+                        .flat_map(|uncommented| uncommented.rules);
                     comments.entry(place).or_default().extend(rules);
                 } else {
                     left.extend(uncommented);
@@ -218,8 +238,13 @@ impl<'t> Commented<'t> {
         let (text, begins) = self.lines.with(insertions);
         let parsed = yaml::parse(nowhere(), &text);
         let is_there = |begin: usize| {
-            let behind = parsed.comments.partition_point(|it| it.span.range().end <= begin);
-            parsed.comments.get(behind).is_some_and(|it| it.span.range().contains(&begin))
+            let behind = parsed
+                .comments
+                .partition_point(|it| it.span.range().end <= begin);
+            parsed
+                .comments
+                .get(behind)
+                .is_some_and(|it| it.span.range().contains(&begin))
         };
         let all = insertions.iter().copied().zip(begins);
         let (there, missing): (Vec<_>, Vec<_>) = all.partition(|(_, begin)| is_there(*begin));
@@ -237,8 +262,12 @@ impl<'t> Commented<'t> {
             let (first, second) = insertions.split_at(insertions.len() / 2);
             [first.to_vec(), second.to_vec()]
         } else {
-            [there, missing]
-                .map(|insertions| insertions.into_iter().map(|(insertion, _)| insertion).collect())
+            [there, missing].map(|insertions| {
+                insertions
+                    .into_iter()
+                    .map(|(insertion, _)| insertion)
+                    .collect()
+            })
         };
         for part in parts {
             self.collect_fitting(&part, fitting);
@@ -253,7 +282,10 @@ fn nowhere() -> FileId {
 
 /// Values of a text, without comments.
 fn values_of(parsed: &yaml::Parsed) -> (Vec<yaml::Node>, usize) {
-    let roots = parsed.documents.iter().map(|document| document.root.clone());
+    let roots = parsed
+        .documents
+        .iter()
+        .map(|document| document.root.clone());
     (roots.collect(), parsed.problems.len())
 }
 
@@ -274,11 +306,23 @@ impl<'t> TextLines<'t> {
         let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let starts: Vec<usize> = std::iter::once(0).chain(breaks).collect();
         let all = 0..starts.len();
-        let unread = Self { text, starts, line_break, markers: Vec::new(), first_marker: None };
+        let unread = Self {
+            text,
+            starts,
+            line_break,
+            markers: Vec::new(),
+            first_marker: None,
+        };
         let markers = all.clone().filter(|line| unread.is_marker(*line)).collect();
-        let first = all.into_iter().find(|line| !unread.is_blank_or_comment(*line));
+        let first = all
+            .into_iter()
+            .find(|line| !unread.is_blank_or_comment(*line));
         let first_marker = first.filter(|line| unread.is_marker(*line));
-        Self { markers, first_marker, ..unread }
+        Self {
+            markers,
+            first_marker,
+            ..unread
+        }
     }
 
     /// Positions of comments that can suppress findings on `line`, the best first.
@@ -308,8 +352,9 @@ impl<'t> TextLines<'t> {
 
     /// Insertions for the comments, in text order.
     fn insertions(&self, comments: &RulesByPlace<'_>, reason: &str) -> Vec<InsertedComment> {
-        let insertions =
-            comments.iter().map(|(place, rules)| self.insertion(*place, rules, reason));
+        let insertions = comments
+            .iter()
+            .map(|(place, rules)| self.insertion(*place, rules, reason));
         let mut insertions: Vec<InsertedComment> = insertions.collect();
         insertions.sort_by_key(|insertion| (insertion.at, Reverse(insertion.place)));
         insertions
@@ -351,7 +396,11 @@ impl<'t> TextLines<'t> {
     }
 
     fn line(&self, line: usize) -> &'t str {
-        let end = self.starts.get(line + 1).copied().unwrap_or(self.text.len());
+        let end = self
+            .starts
+            .get(line + 1)
+            .copied()
+            .unwrap_or(self.text.len());
         self.text[self.starts[line]..end].trim_end_matches(['\n', '\r'])
     }
 
@@ -368,23 +417,39 @@ impl<'t> TextLines<'t> {
 
     /// Text after a `---`, on the same line.
     fn behind(&self, marker: usize) -> &'t str {
-        self.line(marker).trim_start_matches(['\u{feff}', '-']).trim()
+        self.line(marker)
+            .trim_start_matches(['\u{feff}', '-'])
+            .trim()
     }
 
     fn at_end(&self, place: CommentPlace, line: usize, comment: &str) -> InsertedComment {
         let content = self.line(line);
         let gap = if content.trim().is_empty() { "" } else { "  " };
         let at = self.starts[line] + content.trim_end().len();
-        InsertedComment { place, at, text: format!("{gap}{comment}"), comment: gap.len() }
+        InsertedComment {
+            place,
+            at,
+            text: format!("{gap}{comment}"),
+            comment: gap.len(),
+        }
     }
 
     fn above(&self, place: CommentPlace, line: usize, comment: &str) -> InsertedComment {
         let content = self.line(line);
         let indent = &content[..content.len() - content.trim_start().len()];
         // A byte order mark stays first.
-        let mark = if self.starts[line] == 0 && content.starts_with('\u{feff}') { 3 } else { 0 };
+        let mark = if self.starts[line] == 0 && content.starts_with('\u{feff}') {
+            3
+        } else {
+            0
+        };
         let text = format!("{indent}{comment}{}", self.line_break);
-        InsertedComment { place, at: self.starts[line] + mark, text, comment: indent.len() }
+        InsertedComment {
+            place,
+            at: self.starts[line] + mark,
+            text,
+            comment: indent.len(),
+        }
     }
 
     fn below(&self, place: CommentPlace, line: usize, comment: &str) -> InsertedComment {
@@ -397,7 +462,12 @@ impl<'t> TextLines<'t> {
             },
             None => {
                 let text = format!("{}{comment}", self.line_break);
-                InsertedComment { place, at: self.text.len(), text, comment: self.line_break.len() }
+                InsertedComment {
+                    place,
+                    at: self.text.len(),
+                    text,
+                    comment: self.line_break.len(),
+                }
             }
         }
     }

@@ -111,7 +111,14 @@ pub(crate) fn read(
         return Comments::default();
     }
     let lines = OnceCell::new();
-    let reader = CommentReader { file, source, text, comments, rules, lines };
+    let reader = CommentReader {
+        file,
+        source,
+        text,
+        comments,
+        rules,
+        lines,
+    };
     let mut read = Comments::default();
     for comment in comments {
         for stretch in directives(text, comment.span.range()) {
@@ -121,7 +128,8 @@ pub(crate) fn read(
             }
         }
     }
-    read.malformed.extend(reader.data().map(|span| (span, Malformed::Data)));
+    read.malformed
+        .extend(reader.data().map(|span| (span, Malformed::Data)));
     read.malformed.sort_by_key(|(span, _)| *span);
     read
 }
@@ -144,7 +152,11 @@ impl Comments {
             let before = secrets.partition_point(|secret| secret.start <= span.start);
             ends[..before].last().is_some_and(|end| span.end <= *end)
         };
-        for ignore in self.ignores.iter_mut().filter(|ignore| is_secret(ignore.span)) {
+        for ignore in self
+            .ignores
+            .iter_mut()
+            .filter(|ignore| is_secret(ignore.span))
+        {
             if !ignore.reason.is_empty() {
                 HIDDEN.clone_into(&mut ignore.reason);
             }
@@ -167,7 +179,10 @@ pub(crate) fn reaching(
 ) -> [Range<usize>; 4] {
     let span = label.span;
     let first = source.lines().line_of(span.start);
-    let last = source.lines().line_of(span.end.max(span.start + 1) - 1).max(first);
+    let last = source
+        .lines()
+        .line_of(span.end.max(span.start + 1) - 1)
+        .max(first);
     [
         equal_range(extents, |extent| match extent {
             IgnoreExtent::File => Ordering::Equal,
@@ -219,7 +234,12 @@ fn directives(text: &str, comment: Range<usize>) -> Vec<Range<usize>> {
         .filter(|at| is_directive(&text[*at..comment.end]))
         .collect();
     let ends = starts.iter().skip(1).copied().chain([comment.end]);
-    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+    starts
+        .iter()
+        .copied()
+        .zip(ends)
+        .map(|(start, end)| start..end)
+        .collect()
 }
 
 fn is_directive(text: &str) -> bool {
@@ -239,14 +259,20 @@ fn is_near_miss(comment_text: &str) -> bool {
         return false;
     }
     // Long enough for all directives and some blanks.
-    let comment_text: String =
-        comment_text.chars().take(48).map(|it| it.to_ascii_lowercase()).collect();
-    let word = comment_text.strip_prefix(WORD.trim_end_matches(':')).map(|rest| {
-        rest.trim_start_matches(|it: char| it.is_ascii_whitespace() || ":;,.=-".contains(it))
-    });
+    let comment_text: String = comment_text
+        .chars()
+        .take(48)
+        .map(|it| it.to_ascii_lowercase())
+        .collect();
+    let word = comment_text
+        .strip_prefix(WORD.trim_end_matches(':'))
+        .map(|rest| {
+            rest.trim_start_matches(|it: char| it.is_ascii_whitespace() || ":;,.=-".contains(it))
+        });
     let behind = word.and_then(|word| {
         WORDS.iter().find_map(|known| {
-            word.strip_prefix(known).filter(|rest| rest.trim_start().starts_with('['))
+            word.strip_prefix(known)
+                .filter(|rest| rest.trim_start().starts_with('['))
         })
     });
     behind.is_some()
@@ -286,7 +312,10 @@ impl CommentReader<'_> {
         }
         let within = rest.strip_prefix('[').ok_or(Malformed::Nameless)?;
         let (inside, after) = within.split_once(']').ok_or(Malformed::Unclosed)?;
-        let names: Vec<RuleName> = inside.split(',').filter_map(|name| self.name(name)).collect();
+        let names: Vec<RuleName> = inside
+            .split(',')
+            .filter_map(|name| self.name(name))
+            .collect();
         if names.is_empty() {
             return Err(Malformed::Nameless);
         }
@@ -335,7 +364,10 @@ impl CommentReader<'_> {
         let begins = if self.is_content(comment) {
             self.lines_from(comment)
         } else {
-            match self.content_before(comment).filter(|line| self.is_marker(*line)) {
+            match self
+                .content_before(comment)
+                .filter(|line| self.is_marker(*line))
+            {
                 Some(marker) => self.lines_from(marker),
                 None => self.lines_from(self.content_after(comment)),
             }
@@ -375,7 +407,9 @@ impl CommentReader<'_> {
     /// Right after a `---` it belongs to that document, even if the document is empty.
     fn document(&self, line: usize) -> Range<usize> {
         let next = self.content_after(line);
-        let is_behind = self.content_before(line).is_some_and(|before| self.is_marker(before));
+        let is_behind = self
+            .content_before(line)
+            .is_some_and(|before| self.is_marker(before));
         let is_inside = self.is_content(line) || is_behind || next == line;
         let from = if is_inside { line } else { next };
         // A document marker belongs to the document that it begins.
@@ -404,7 +438,10 @@ impl CommentReader<'_> {
     }
 
     fn start_of(&self, line: usize) -> usize {
-        self.source.lines().start_of(line).map_or(self.text.len(), |start| start as usize)
+        self.source
+            .lines()
+            .start_of(line)
+            .map_or(self.text.len(), |start| start as usize)
     }
 
     fn line_of(&self, at: usize) -> usize {
@@ -418,24 +455,34 @@ impl CommentReader<'_> {
             let start = before.strip_suffix('#')?.len();
             let line = &self.text[start..self.start_of(self.line_of(start) + 1)];
             let comment_text = line.split_once(WORD)?.1.trim_start();
-            comment_text.starts_with("ignore").then(|| self.span(start..start + line.len()))
+            comment_text
+                .starts_with("ignore")
+                .then(|| self.span(start..start + line.len()))
         });
         found.filter(|span| {
             let point = Span::point(self.file, span.start);
-            let behind = self.comments.partition_point(|comment| comment.span.end < point.start);
-            !self.comments[behind..].first().is_some_and(|comment| comment.span.contains(point))
+            let behind = self
+                .comments
+                .partition_point(|comment| comment.span.end < point.start);
+            !self.comments[behind..]
+                .first()
+                .is_some_and(|comment| comment.span.contains(point))
         })
     }
 }
 
 /// Last number below `limit` in a sorted slice.
 fn last_before(sorted: &[usize], limit: usize) -> Option<usize> {
-    sorted[..sorted.partition_point(|number| *number < limit)].last().copied()
+    sorted[..sorted.partition_point(|number| *number < limit)]
+        .last()
+        .copied()
 }
 
 /// First number above `limit` in a sorted slice.
 fn first_after(sorted: &[usize], limit: usize) -> Option<usize> {
-    sorted.get(sorted.partition_point(|number| *number <= limit)).copied()
+    sorted
+        .get(sorted.partition_point(|number| *number <= limit))
+        .copied()
 }
 
 /// Offset of `part` in the `text` that contains it.

@@ -1,7 +1,10 @@
 //! The last target of `cargo test`: reports how many tests were skipped because the recorded
 //! outcomes of the reference implementations are not part of this repository.
 
-#![expect(clippy::disallowed_methods, reason = "reads its arguments and the tests' sources")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads its arguments and the tests' sources"
+)]
 #![expect(clippy::print_stdout, reason = "prints to whoever ran the tests")]
 
 use std::fs;

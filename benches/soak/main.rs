@@ -58,10 +58,20 @@ impl Arguments {
         // `cargo bench` adds `--bench`.
         let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
         let usage = || io::Error::other("usage: EDITS SEED [at FOLDER] [keep FOLDER]");
-        let mut number = || words.next().and_then(|word| word.parse().ok()).ok_or_else(usage);
+        let mut number = || {
+            words
+                .next()
+                .and_then(|word| word.parse().ok())
+                .ok_or_else(usage)
+        };
         let (edits, seed): (u64, u64) = (number()?, number()?);
         let edits = usize::try_from(edits).map_err(io::Error::other)?;
-        let mut arguments = Self { edits, seed, at: None, keep: None };
+        let mut arguments = Self {
+            edits,
+            seed,
+            at: None,
+            keep: None,
+        };
         while let Some(word) = words.next() {
             let folder = words.next().map(PathBuf::from).ok_or_else(usage)?;
             match &*word {
@@ -89,7 +99,11 @@ impl Arguments {
     fn course(&self) -> Course {
         Course {
             seed: self.seed,
-            rules: if self.at.is_some() { Rules::All } else { Rules::Usual },
+            rules: if self.at.is_some() {
+                Rules::All
+            } else {
+                Rules::Usual
+            },
             again_every: 10,
             program_every: 50,
         }
@@ -123,7 +137,11 @@ fn run() -> io::Result<bool> {
     let mut tally = Tally::new();
     walk(&arguments, arguments.edits, &mut |stepped, distance| {
         tally.count(stepped, distance);
-        if stepped.wrong.is_empty() { Ok(()) } else { print_failure(&arguments, stepped) }
+        if stepped.wrong.is_empty() {
+            Ok(())
+        } else {
+            print_failure(&arguments, stepped)
+        }
     })?;
     tally.end();
     tally.print();
@@ -137,10 +155,16 @@ fn walk(
     edits: usize,
     see: &mut dyn FnMut(&Stepped, usize) -> io::Result<()>,
 ) -> io::Result<()> {
-    let program = Program { path: env!("CARGO_BIN_EXE_layercake").into() };
+    let program = Program {
+        path: env!("CARGO_BIN_EXE_layercake").into(),
+    };
     let walk = Walk::new(arguments.files()?, arguments.course(), program);
     let mut walk = walk.map_err(io::Error::other)?;
-    println!("seed {}: {} outputs initially", arguments.seed, walk.outputs());
+    println!(
+        "seed {}: {} outputs initially",
+        arguments.seed,
+        walk.outputs()
+    );
     for _ in 0..edits {
         let stepped = walk.step()?;
         see(&stepped, walk.distance())?;
@@ -152,7 +176,10 @@ fn walk(
 /// Prints a failing edit as a diff, with its failures.
 fn print_failure(arguments: &Arguments, stepped: &Stepped) -> io::Result<()> {
     const MAX_FAILURES: usize = 12;
-    println!("seed {}, edit {} failed: {:?}", arguments.seed, stepped.number, stepped.did);
+    println!(
+        "seed {}, edit {} failed: {:?}",
+        arguments.seed, stepped.number, stepped.did
+    );
     for wrong in stepped.wrong.iter().take(MAX_FAILURES) {
         println!("  {wrong}");
     }
@@ -164,7 +191,9 @@ fn print_failure(arguments: &Arguments, stepped: &Stepped) -> io::Result<()> {
         println!("{}", diff.unified_diff().header(&path, &path));
     }
     for (side, files) in [("base", &stepped.base), ("head", &stepped.head)] {
-        let Some(keep) = &arguments.keep else { continue };
+        let Some(keep) = &arguments.keep else {
+            continue;
+        };
         let root = keep.join(format!("{}-{side}", stepped.number));
         for (path, text) in files {
             let file = root.join(&**path);

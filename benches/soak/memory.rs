@@ -14,7 +14,9 @@ pub fn live() -> usize {
 /// unavailable.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
 }
@@ -39,11 +41,18 @@ pub struct Sample {
 impl Samples {
     /// Takes a sample after this number of edits.
     pub fn take(&mut self, edits: usize) {
-        self.samples.push(Sample { edits, live: live(), resident: resident() });
+        self.samples.push(Sample {
+            edits,
+            live: live(),
+            resident: resident(),
+        });
     }
 
     /// Sample taken after this number of edits.
     pub fn after(&self, edits: usize) -> Option<Sample> {
-        self.samples.iter().find(|sample| sample.edits == edits).copied()
+        self.samples
+            .iter()
+            .find(|sample| sample.edits == edits)
+            .copied()
     }
 }

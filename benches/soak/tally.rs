@@ -115,7 +115,11 @@ impl Tally {
 
     /// Prints the tables.
     pub fn print(&self) {
-        let seconds = self.since.elapsed().max(Duration::from_millis(1)).as_secs_f64();
+        let seconds = self
+            .since
+            .elapsed()
+            .max(Duration::from_millis(1))
+            .as_secs_f64();
         let each = seconds / self.edits.max(1) as f64;
         println!("{} edits in {seconds:.0} s, {each:.2} s each", self.edits);
         println!(
@@ -127,13 +131,23 @@ impl Tally {
             "  at most {} files differed from the original, and there were {} findings",
             self.farthest, self.most_findings
         );
-        let kinds = Kind::ALL.iter().filter_map(|(kind, _)| self.kinds.get_key_value(kind));
-        let kinds: Vec<String> =
-            kinds.map(|(kind, count)| format!("{} {count}", kind.name())).collect();
+        let kinds = Kind::ALL
+            .iter()
+            .filter_map(|(kind, _)| self.kinds.get_key_value(kind));
+        let kinds: Vec<String> = kinds
+            .map(|(kind, count)| format!("{} {count}", kind.name()))
+            .collect();
         println!("  by kind: {}", kinds.join(", "));
-        let statuses = self.changed.iter().map(|(status, count)| format!("{status} {count}"));
+        let statuses = self
+            .changed
+            .iter()
+            .map(|(status, count)| format!("{status} {count}"));
         let statuses: Vec<String> = statuses.collect();
-        println!("  {} changed outputs: {}", self.changing, statuses.join(", "));
+        println!(
+            "  {} changed outputs: {}",
+            self.changing,
+            statuses.join(", ")
+        );
         println!("  rows in which the semantics differ (versions, outputs):");
         for (row, rule) in rows::DIFFERENT {
             let [states, outputs] = self.differing.get(rule).copied().unwrap_or_default();
@@ -141,7 +155,10 @@ impl Tally {
         }
         println!("  rows in which the semantics agree (versions):");
         for (row, rule) in rows::SAME {
-            println!("    {row}, {rule}: {}", self.met.get(rule).copied().unwrap_or_default());
+            println!(
+                "    {row}, {rule}: {}",
+                self.met.get(rule).copied().unwrap_or_default()
+            );
         }
         self.print_memory();
     }

@@ -14,10 +14,14 @@ use layercake_fuzz::running::{SEMANTICS, compared};
 use layercake_fuzz::support::saved;
 use libfuzzer_sys::fuzz_target;
 
-const FOLLOWED: Attribution = Attribution::Followed { renderings: Settings::MAX_RENDERINGS };
+const FOLLOWED: Attribution = Attribution::Followed {
+    renderings: Settings::MAX_RENDERINGS,
+};
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some(Sides { base, head }) = Sides::of(bytes) else { return };
+    let Some(Sides { base, head }) = Sides::of(bytes) else {
+        return;
+    };
     let (base, head) = (tree(&base), tree(&head));
     let semantics = SEMANTICS[bytes.len() % 2];
     if let Some(unchanged) = compared(&head, &head, semantics, Settings::verified()) {
@@ -26,21 +30,33 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(unchanged.findings.new.diagnostics.is_empty());
         assert!(unchanged.findings.fixed.diagnostics.is_empty());
     }
-    let Some(forward) = compared(&base, &head, semantics, FOLLOWED) else { return };
+    let Some(forward) = compared(&base, &head, semantics, FOLLOWED) else {
+        return;
+    };
     assert_eq!(unexplained(&forward), Vec::<String>::new());
     saved::check_compared(&forward);
     in_every_form(&saved::of_compared(&forward));
     // Each side has its own configuration, and the head decides whether there are sites, so results
     // are symmetric only if both agree.
-    let Some(backward) = compared(&head, &base, semantics, FOLLOWED) else { return };
+    let Some(backward) = compared(&head, &base, semantics, FOLLOWED) else {
+        return;
+    };
     if have_same_configuration(bytes) {
-        assert_eq!(describe_changes(&forward, false), describe_changes(&backward, true));
-        assert_eq!(forward.comparison.edits.len(), backward.comparison.edits.len());
+        assert_eq!(
+            describe_changes(&forward, false),
+            describe_changes(&backward, true)
+        );
+        assert_eq!(
+            forward.comparison.edits.len(),
+            backward.comparison.edits.len()
+        );
     }
 });
 
 fn have_same_configuration(bytes: &[u8]) -> bool {
-    let Some(Sides { base, head }) = Sides::of(bytes) else { return false };
+    let Some(Sides { base, head }) = Sides::of(bytes) else {
+        return false;
+    };
     let odd = |path: &&String| path.contains("layercake");
     let [base_has_sites, head_has_sites] =
         [&base, &head].map(|files| files.keys().any(|path| path.starts_with("site/")));

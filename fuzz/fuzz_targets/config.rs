@@ -29,8 +29,16 @@ const DOCUMENTS: &str = "---\n# layercake: ignore[missing-parent]\nschema: examp
 fuzz_target!(|bytes: &[u8]| {
     as_baseline(bytes);
     let tree = repository().with("layercake.yaml", bytes);
-    let around = ConfigurationTrees { tree: &tree, base: None, root: None };
-    match find(std::path::Path::new(""), &ConfigurationSource::Root, &around) {
+    let around = ConfigurationTrees {
+        tree: &tree,
+        base: None,
+        root: None,
+    };
+    match find(
+        std::path::Path::new(""),
+        &ConfigurationSource::Root,
+        &around,
+    ) {
         Ok(found) => {
             let _ = (outputs(&found), links(&found));
             settings(&found.config);
@@ -38,7 +46,9 @@ fuzz_target!(|bytes: &[u8]| {
         Err(error) => {
             let mut lines = error.to_string();
             lines.retain(|it| it != '\r');
-            let says_where = lines.lines().all(|line| line.starts_with("layercake.yaml:"));
+            let says_where = lines
+                .lines()
+                .all(|line| line.starts_with("layercake.yaml:"));
             return assert!(says_where, "{error}");
         }
     }
@@ -56,7 +66,9 @@ fn repository() -> MemoryTree {
 }
 
 fn as_baseline(bytes: &[u8]) {
-    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
     match Baseline::read(FileId::default(), text) {
         Ok(baseline) => {
             let text = baseline.to_text();
@@ -67,7 +79,10 @@ fn as_baseline(bytes: &[u8]) {
             checked(&tree, Semantics::Documented, |_| ());
         }
         Err(damage) => {
-            assert!((1..=text.lines().count().max(1) + 1).contains(&damage.line), "{damage:?}");
+            assert!(
+                (1..=text.lines().count().max(1) + 1).contains(&damage.line),
+                "{damage:?}"
+            );
         }
     }
 }

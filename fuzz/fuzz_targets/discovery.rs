@@ -39,11 +39,22 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fn check(root: &Path, folder: &Path) {
-    for found in [Repository::discover(folder), Repository::discover_further(folder)] {
+    for found in [
+        Repository::discover(folder),
+        Repository::discover_further(folder),
+    ] {
         let Ok(found) = found else { continue };
         let found = found.expect("the outer repository is found");
-        assert_eq!(found.work_tree_root(), Some(root), "found in {}", folder.display());
-        assert!(found.resolve("v1").is_ok(), "the outer repository has this tag");
+        assert_eq!(
+            found.work_tree_root(),
+            Some(root),
+            "found in {}",
+            folder.display()
+        );
+        assert!(
+            found.resolve("v1").is_ok(),
+            "the outer repository has this tag"
+        );
         let listed = WorkTree::in_repository(&found).map(|tree| tree.entries(&RepoPath::new("")));
         assert!(listed.is_ok(), "the outer working tree can be listed");
     }
@@ -60,7 +71,11 @@ fn write(below: &Path, path: &str, content: &[u8]) -> Vec<PathBuf> {
     if fs::create_dir_all(folder).is_err() || fs::write(&file, content).is_err() {
         return Vec::new();
     }
-    folder.ancestors().take_while(|folder| *folder != below).map(Path::to_owned).collect()
+    folder
+        .ancestors()
+        .take_while(|folder| *folder != below)
+        .map(Path::to_owned)
+        .collect()
 }
 
 /// Whether git checks out paths with this component (`verify_path` in git's read-cache.c).

@@ -30,16 +30,29 @@ use libfuzzer_sys::fuzz_target;
 const MAX_FOLLOWED: usize = 120;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some((sources, file)) = text_of(bytes) else { return };
+    let Some((sources, file)) = text_of(bytes) else {
+        return;
+    };
     let source = sources.get(file);
-    let Some(([path, header], _)) = lines_and_rest::<2>(source.text()) else { return };
+    let Some(([path, header], _)) = lines_and_rest::<2>(source.text()) else {
+        return;
+    };
     // Documents keep their offsets in the whole text, so the first two lines are blanked.
     let start = path.len() + header.len() + 2;
-    let at = Span::new(file, 0, u32::try_from(path.len()).expect("inputs are small"));
+    let at = Span::new(
+        file,
+        0,
+        u32::try_from(path.len()).expect("inputs are small"),
+    );
     let body =
         " ".repeat(path.len()) + "\n" + &" ".repeat(header.len()) + "\n" + &source.text()[start..];
-    let Some(roots) = roots(file, &body) else { return };
-    let header = Spanned { value: Arc::from(header), span: at };
+    let Some(roots) = roots(file, &body) else {
+        return;
+    };
+    let header = Spanned {
+        value: Arc::from(header),
+        span: at,
+    };
     for dialect in [Dialect::Current, Dialect::Documented] {
         let _ = Specification::read(&roots[0], Some(&header), dialect);
     }
@@ -57,7 +70,10 @@ fuzz_target!(|bytes: &[u8]| {
 fn deckhand(path: &str, base: &Node, over: &Node, at: Span) {
     let merged = merged_over(base, over);
     check_spans(&merged, [base, over], at);
-    assert!(same(&merged_over(&merged, over).value, &merged.value), "merging is idempotent");
+    assert!(
+        same(&merged_over(&merged, over).value, &merged.value),
+        "merging is idempotent"
+    );
     assert!(same(&merged_over(base, base).value, &base.value));
     let empty = Node::made(Value::Mapping(Arc::default()), base.span);
     assert!(same(&merged_over(&empty, over).value, &over.value));
@@ -86,10 +102,19 @@ fn deckhand(path: &str, base: &Node, over: &Node, at: Span) {
 /// Asserts that the input that a number refers to has the value.
 fn check_origin(numbers: &Numbers, [base, over]: [&Node; 2], merged: &Node, place: &Location) {
     let node = place.get(merged).expect("the place is one of the result");
-    let Some(From::Moved(input, from)) = numbers.from(place) else { panic!("{place} is moved") };
-    let side = if input == NumberedInput::Before { base } else { over };
+    let Some(From::Moved(input, from)) = numbers.from(place) else {
+        panic!("{place} is moved")
+    };
+    let side = if input == NumberedInput::Before {
+        base
+    } else {
+        over
+    };
     let source = from.get(side).expect("the input has the location");
-    assert!(node.is_collection() || same(&source.value, &node.value), "{place}");
+    assert!(
+        node.is_collection() || same(&source.value, &node.value),
+        "{place}"
+    );
     assert_eq!(source.span, node.span, "{place}");
 }
 
@@ -99,32 +124,53 @@ fn check_spans(result: &Node, sides: [&Node; 2], at: Span) {
     sides.into_iter().for_each(|side| spans(side, &mut written));
     spans(result, &mut all);
     written.sort();
-    assert!(all.iter().all(|span| written.binary_search(span).is_ok()), "a span of no input");
+    assert!(
+        all.iter().all(|span| written.binary_search(span).is_ok()),
+        "a span of no input"
+    );
 }
 
 /// All ways in which cloud-init merges parts.
 fn cloud_init(parts: &[Node], header: Spanned<Arc<str>>) -> [Vec<Strategy>; 5] {
     let current = |header: Option<&Spanned<Arc<str>>>, default| {
-        let laying = MergeRules::Current { header: header.cloned(), default };
+        let laying = MergeRules::Current {
+            header: header.cloned(),
+            default,
+        };
         vec![Strategy::CloudInit(laying); parts.len()]
     };
-    let incoming = |data| Incoming { data, header: Some(&header) };
+    let incoming = |data| Incoming {
+        data,
+        header: Some(&header),
+    };
     [
         current(None, ByDefault::UserData),
         current(Some(&header), ByDefault::UserData),
         current(None, ByDefault::Many),
-        stack(parts.iter().map(incoming)).into_iter().map(Strategy::CloudInit).collect(),
-        stack_of_many(parts).into_iter().map(Strategy::CloudInit).collect(),
+        stack(parts.iter().map(incoming))
+            .into_iter()
+            .map(Strategy::CloudInit)
+            .collect(),
+        stack_of_many(parts)
+            .into_iter()
+            .map(Strategy::CloudInit)
+            .collect(),
     ]
 }
 
 /// Reads each part as a patch; parts that are not patches are merged.
 fn patches(source: &Source, parts: &[Node]) -> Vec<Strategy> {
     let strategies = parts.iter().map(|part| {
-        match Patch::read(source.text().get(part.span.range()).unwrap_or_default(), part.span) {
+        match Patch::read(
+            source.text().get(part.span.range()).unwrap_or_default(),
+            part.span,
+        ) {
             Ok(patch) => Strategy::JsonPatch(Arc::new(patch)),
             Err(_) => {
-                let laying = MergeRules::Current { header: None, default: ByDefault::UserData };
+                let laying = MergeRules::Current {
+                    header: None,
+                    default: ByDefault::UserData,
+                };
                 Strategy::CloudInit(laying)
             }
         }

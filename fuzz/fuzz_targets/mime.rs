@@ -37,11 +37,15 @@ fuzz_target!(|bytes: &[u8]| {
         })
         .collect();
     let read = read(files[0].1, &mut sources, &mut |_, _, path| {
-        let found = files.iter().find(|(name, _)| name == path.trim_start_matches('/'));
+        let found = files
+            .iter()
+            .find(|(name, _)| name == path.trim_start_matches('/'));
         found.map_or(Included::Missing, |(_, file)| Included::File(*file))
     });
     check_spans(&read, &sources);
-    read.parts.iter().for_each(|part| check_values(part, &sources));
+    read.parts
+        .iter()
+        .for_each(|part| check_values(part, &sources));
     let configuration = read_configuration(files[0].1, &sources);
     check_values(&configuration, &sources);
     lint_set(&texts);
@@ -77,7 +81,10 @@ fn check_span(span: Span, sources: &SourceMap) {
     let (start, end) = (sources.start(span), sources.end(span));
     assert!(start <= end);
     let written = sources.written(span);
-    assert!(sources.get(written.file).decoded_from().is_none(), "the file is an input");
+    assert!(
+        sources.get(written.file).decoded_from().is_none(),
+        "the file is an input"
+    );
     sources.slice(written);
 }
 
@@ -121,7 +128,10 @@ fn lint_set(texts: &[(String, Vec<u8>)]) {
         tree.with(&format!("parts/{number:02}"), text.clone())
     });
     let checked = running::checked(&tree, Semantics::Documented, |_| ());
-    for finding in checked.iter().flat_map(|checked| &checked.findings.diagnostics) {
+    for finding in checked
+        .iter()
+        .flat_map(|checked| &checked.findings.diagnostics)
+    {
         assert!(!finding.message.contains('\n'), "{}", finding.message);
     }
 }

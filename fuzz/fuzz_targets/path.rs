@@ -17,11 +17,17 @@ use layercake_fuzz::{lines_and_rest, roots, text_of};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some((sources, file)) = text_of(bytes) else { return };
+    let Some((sources, file)) = text_of(bytes) else {
+        return;
+    };
     let text = sources.get(file).text();
-    let Some(([path, value], data)) = lines_and_rest::<2>(text) else { return };
+    let Some(([path, value], data)) = lines_and_rest::<2>(text) else {
+        return;
+    };
     check_action_path(path);
-    let Some(data) = roots(file, data).map(|mut roots| roots.swap_remove(0)) else { return };
+    let Some(data) = roots(file, data).map(|mut roots| roots.swap_remove(0)) else {
+        return;
+    };
     query(path, &data);
     let parsed = match Path::parse(path) {
         Ok(parsed) => parsed,
@@ -34,7 +40,9 @@ fuzz_target!(|bytes: &[u8]| {
     parsed.near_miss(&data);
     check_locations(&parsed, &data);
     check_round_trip(&data);
-    let Some(value) = roots(file, value).map(|mut roots| roots.swap_remove(0)) else { return };
+    let Some(value) = roots(file, value).map(|mut roots| roots.swap_remove(0)) else {
+        return;
+    };
     for lists in [ListWrite::Whole, ListWrite::Popped] {
         check_writes(&parsed, &data, &value, lists);
     }
@@ -49,7 +57,9 @@ fn check_action_path(path: &str) {
 
 /// Asserts that query results are nodes of the data itself.
 fn query(path: &str, data: &Node) {
-    let Ok(query) = Query::parse(path) else { return };
+    let Ok(query) = Query::parse(path) else {
+        return;
+    };
     // Several recursive segments multiply the results.
     if path.matches("..").count() > 2 {
         return;
@@ -74,7 +84,10 @@ fn check_locations(path: &Path, data: &Node) {
     assert_eq!(all.first(), first.as_ref());
     for found in all {
         if let Cow::Borrowed(node) = found.node {
-            let there = found.location.get(data).expect("the reported location exists");
+            let there = found
+                .location
+                .get(data)
+                .expect("the reported location exists");
             assert!(std::ptr::eq(node, there), "{:?}", found.location);
         }
     }
@@ -92,8 +105,10 @@ fn check_round_trip(data: &Node) {
         };
         if place.0.iter().all(is_text) {
             let path = Path::parse(&place.to_string()).expect("a location can be parsed as a path");
-            let found =
-                path.first(data).expect("the path can be followed").expect("the path has a match");
+            let found = path
+                .first(data)
+                .expect("the path can be followed")
+                .expect("the path has a match");
             assert_eq!(found.location, place);
         }
     }
@@ -117,7 +132,9 @@ fn check_writes(path: &Path, data: &Node, value: &Node, lists: ListWrite) {
     match &write {
         Ok(done) => {
             check_found(path, &after, value, lists);
-            done.locations.iter().for_each(|place| assert!(place.0.len() < 2_000));
+            done.locations
+                .iter()
+                .for_each(|place| assert!(place.0.len() < 2_000));
             check_spans(&after, [data, value], made_at);
         }
         Err(_) => assert_eq!(format!("{after:?}"), before, "a failure changes nothing"),
@@ -125,14 +142,22 @@ fn check_writes(path: &Path, data: &Node, value: &Node, lists: ListWrite) {
     match path.create(&mut created, made_at) {
         Ok(made) => {
             assert!(
-                path.first(&created).expect("the path can be followed").is_some(),
+                path.first(&created)
+                    .expect("the path can be followed")
+                    .is_some(),
                 "the value exists"
             );
-            assert!(made.is_none_or(|top| top.get(&created).is_some()), "the created value exists");
+            assert!(
+                made.is_none_or(|top| top.get(&created).is_some()),
+                "the created value exists"
+            );
         }
         Err(error) => {
             assert_eq!(format!("{created:?}"), before, "a failure changes nothing");
-            assert!(write.is_err() || error == WalkError::NotCreatable, "{error:?}");
+            assert!(
+                write.is_err() || error == WalkError::NotCreatable,
+                "{error:?}"
+            );
         }
     }
     let mut updated = data.clone();
@@ -146,8 +171,15 @@ fn check_writes(path: &Path, data: &Node, value: &Node, lists: ListWrite) {
 /// something else after the change.
 fn check_found(path: &Path, after: &Node, value: &Node, lists: ListWrite) {
     if path.segments().is_some() && lists == ListWrite::Whole {
-        let found = path.first(after).expect("the path can be followed").expect("the value exists");
-        assert!(same(&found.node.value, &value.value), "{:?} is not {value:?}", found.node);
+        let found = path
+            .first(after)
+            .expect("the path can be followed")
+            .expect("the value exists");
+        assert!(
+            same(&found.node.value, &value.value),
+            "{:?} is not {value:?}",
+            found.node
+        );
     }
 }
 
@@ -155,5 +187,8 @@ fn check_spans(after: &Node, sides: [&Node; 2], made_at: Span) {
     let (mut known, mut all) = (vec![made_at], Vec::new());
     sides.into_iter().for_each(|side| spans(side, &mut known));
     spans(after, &mut all);
-    assert!(all.iter().all(|span| known.contains(span)), "a span of no input");
+    assert!(
+        all.iter().all(|span| known.contains(span)),
+        "a span of no input"
+    );
 }

@@ -11,12 +11,19 @@ use layercake_fuzz::lines_and_rest;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let Some(([pattern, template], subject)) = lines_and_rest::<2>(text) else { return };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let Some(([pattern, template], subject)) = lines_and_rest::<2>(text) else {
+        return;
+    };
     let parsed = match Pattern::parse(pattern) {
         Ok(parsed) => parsed,
         Err(error) => {
-            assert!(error.at.is_none_or(|at| pattern.get(at..).is_some()), "{error:?}");
+            assert!(
+                error.at.is_none_or(|at| pattern.get(at..).is_some()),
+                "{error:?}"
+            );
             return assert!(!error.message.contains('\n'), "{error:?}");
         }
     };
@@ -35,7 +42,10 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let by_template = parsed.replace_all(subject, Replacement::Template(template));
     if let (Ok((_, one)), Ok((_, other))) = (&replaced, &by_template) {
-        assert_eq!(one, other, "the template does not affect the number of matches");
+        assert_eq!(
+            one, other,
+            "the template does not affect the number of matches"
+        );
     }
     if let Ok((same, _)) = parsed.replace_all(subject, Replacement::Template(r"\g<0>")) {
         assert_eq!(same, subject);
@@ -44,7 +54,9 @@ fuzz_target!(|bytes: &[u8]| {
 
 /// Whether there is a match; asserts that all captures are parts of the text.
 fn found(pattern: &Pattern, subject: &str) -> Result<bool, PatternFailure> {
-    let Some(captures) = pattern.search(subject)? else { return Ok(false) };
+    let Some(captures) = pattern.search(subject)? else {
+        return Ok(false);
+    };
     let within = subject.as_bytes().as_ptr_range();
     let groups = (0..captures.len()).filter_map(|index| captures.group(index).flatten());
     for group in groups {

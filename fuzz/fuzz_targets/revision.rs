@@ -41,7 +41,10 @@ fuzz_target!(|bytes: &[u8]| {
 /// Aborts on a panic that was not caught.
 fn survived(look: impl FnOnce()) {
     if catch_unwind(AssertUnwindSafe(look)).is_err() {
-        let panic = PANIC.lock().expect("no panic while the lock is held").take();
+        let panic = PANIC
+            .lock()
+            .expect("no panic while the lock is held")
+            .take();
         eprintln!("{}", panic.unwrap_or_default());
         std::process::abort();
     }
@@ -53,27 +56,61 @@ fn resolved(revision: &str, sound: &Sound) {
     let repository = repository.expect("the repository is found");
     if let Ok(id) = repository.resolve(revision) {
         assert!(repository.has_object(&id), "{revision}: {id}");
-        assert_eq!(repository.resolve(&id).ok(), Some(id.clone()), "an ID resolves to itself");
-        let commit = repository.commit(revision).expect("the revision was resolved");
+        assert_eq!(
+            repository.resolve(&id).ok(),
+            Some(id.clone()),
+            "an ID resolves to itself"
+        );
+        let commit = repository
+            .commit(revision)
+            .expect("the revision was resolved");
         assert_eq!(commit.commit_id(), Some(id.clone()));
         read_all(&commit);
         assert!(repository.tree_of(&id).is_ok());
-        let base = repository.merge_base(revision, "HEAD").expect("the history is complete");
-        assert_eq!(base, repository.merge_base("HEAD", revision).expect("the history is complete"));
+        let base = repository
+            .merge_base(revision, "HEAD")
+            .expect("the history is complete");
+        assert_eq!(
+            base,
+            repository
+                .merge_base("HEAD", revision)
+                .expect("the history is complete")
+        );
     }
-    let _ = (repository.parents(revision), repository.merge_base("HEAD", revision));
+    let _ = (
+        repository.parents(revision),
+        repository.merge_base("HEAD", revision),
+    );
 }
 
 fn opened(sound: &Sound) {
-    let Ok(Some(repository)) = Repository::discover_further(sound.folder()) else { return };
-    let _ = (repository.is_shallow(), repository.is_unborn(), repository.name());
+    let Ok(Some(repository)) = Repository::discover_further(sound.folder()) else {
+        return;
+    };
+    let _ = (
+        repository.is_shallow(),
+        repository.is_unborn(),
+        repository.name(),
+    );
     let _ = (repository.default_branch(), repository.remote());
-    for revision in ["HEAD", "main", "side", "tag", "v1", "HEAD~1", "@{1}", "origin/main", ":/one"]
-    {
+    for revision in [
+        "HEAD",
+        "main",
+        "side",
+        "tag",
+        "v1",
+        "HEAD~1",
+        "@{1}",
+        "origin/main",
+        ":/one",
+    ] {
         if let Ok(commit) = repository.commit(revision) {
             read_all(&commit);
         }
-        let _ = (repository.parents(revision), repository.merge_base(revision, "side"));
+        let _ = (
+            repository.parents(revision),
+            repository.merge_base(revision, "side"),
+        );
     }
     if let Ok(index) = repository.index() {
         read_all(&index);
@@ -84,7 +121,9 @@ fn opened(sound: &Sound) {
 }
 
 fn read_all(tree: &StoredTree) {
-    let Ok(entries) = tree.entries(&RepoPath::new("")) else { return };
+    let Ok(entries) = tree.entries(&RepoPath::new("")) else {
+        return;
+    };
     for entry in entries {
         let _ = tree.read(&entry.path);
     }

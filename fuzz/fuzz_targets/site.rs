@@ -31,10 +31,14 @@ const MAX_COMPARED: usize = 8;
 const MAX_FOLLOWED: usize = 60;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some(Sides { head, .. }) = Sides::of(bytes) else { return };
+    let Some(Sides { head, .. }) = Sides::of(bytes) else {
+        return;
+    };
     let files = tree(&head);
     for semantics in SEMANTICS {
-        let Some(checked) = checked(&files, semantics, check_site) else { return };
+        let Some(checked) = checked(&files, semantics, check_site) else {
+            return;
+        };
         for finding in &checked.findings.diagnostics {
             assert!(!finding.message.is_empty() && !finding.message.contains('\n'));
             for label in std::iter::once(&finding.primary).chain(&finding.related) {
@@ -47,12 +51,23 @@ fuzz_target!(|bytes: &[u8]| {
     // The semantics is arbitrary, but the same for the same input.
     let semantics = SEMANTICS[bytes.len() % 2];
     let first = results(&files, semantics);
-    assert_eq!(results(&Reversed(&files), semantics), first, "result depends on file order");
-    assert_eq!(POOL.install(|| results(&files, semantics)), first, "result depends on threads");
+    assert_eq!(
+        results(&Reversed(&files), semantics),
+        first,
+        "result depends on file order"
+    );
+    assert_eq!(
+        POOL.install(|| results(&files, semantics)),
+        first,
+        "result depends on threads"
+    );
 });
 
 static POOL: LazyLock<ThreadPool> = LazyLock::new(|| {
-    ThreadPoolBuilder::new().num_threads(3).build().expect("threads can be started")
+    ThreadPoolBuilder::new()
+        .num_threads(3)
+        .build()
+        .expect("threads can be started")
 });
 
 /// A tree that lists its files in reverse order.
@@ -72,17 +87,33 @@ impl Tree for Reversed<'_> {
 
 /// Results of a run: outputs and findings.
 fn results(tree: &dyn Tree, semantics: Semantics) -> Vec<String> {
-    let Some(checked) = checked(tree, semantics, outputs) else { return Vec::new() };
-    let Checked { sources, sites, findings, .. } = checked;
-    let findings = findings.diagnostics.iter().map(|finding| finding_text(finding, &sources));
-    let outputs = sites.into_iter().flat_map(|site| site.taken.expect("the site was rendered"));
+    let Some(checked) = checked(tree, semantics, outputs) else {
+        return Vec::new();
+    };
+    let Checked {
+        sources,
+        sites,
+        findings,
+        ..
+    } = checked;
+    let findings = findings
+        .diagnostics
+        .iter()
+        .map(|finding| finding_text(finding, &sources));
+    let outputs = sites
+        .into_iter()
+        .flat_map(|site| site.taken.expect("the site was rendered"));
     outputs.chain(findings).collect()
 }
 
 fn outputs(site: &RenderedSite<'_>) -> Vec<String> {
     let name = site.site.name.as_deref().unwrap_or_default();
     let all = site.graph.iter().map(|(doc, recipe)| {
-        let data = site.rendered.data(doc).filter(|data| size(data) < LARGEST).map(canonical);
+        let data = site
+            .rendered
+            .data(doc)
+            .filter(|data| size(data) < LARGEST)
+            .map(canonical);
         format!("{name}: {} {} {data:?}", recipe.key, recipe.emit)
     });
     all.collect()
@@ -91,7 +122,9 @@ fn outputs(site: &RenderedSite<'_>) -> Vec<String> {
 fn check_site(site: &RenderedSite<'_>) {
     let mut nodes = 0;
     for (doc, recipe) in site.graph.iter() {
-        let Some(data) = site.rendered.data(doc) else { continue };
+        let Some(data) = site.rendered.data(doc) else {
+            continue;
+        };
         nodes += size(data);
         if nodes >= LARGEST {
             return;

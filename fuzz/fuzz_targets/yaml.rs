@@ -17,11 +17,16 @@ use libfuzzer_sys::fuzz_target;
 const MAX_COMPARED: usize = 16;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some((sources, file)) = text_of(bytes) else { return };
+    let Some((sources, file)) = text_of(bytes) else {
+        return;
+    };
     let text = sources.get(file).text();
     let parsed = parse(file, text);
     check_spans(text, &parsed);
-    let small = parsed.documents.iter().filter(|document| size(&document.root) < LARGEST);
+    let small = parsed
+        .documents
+        .iter()
+        .filter(|document| size(&document.root) < LARGEST);
     for document in small {
         within(&document.root);
         check_values(text, &document.root);
@@ -30,7 +35,10 @@ fuzz_target!(|bytes: &[u8]| {
         let secret = document.root.clone().into_secret();
         assert_eq!(to_yaml(&secret, &EmitOptions::default()), "(hidden)\n");
     }
-    assert!(!reads_without_problem(&parsed) || libyaml_reads(text), "libyaml rejects it");
+    assert!(
+        !reads_without_problem(&parsed) || libyaml_reads(text),
+        "libyaml rejects it"
+    );
 });
 
 fn check_span(text: &str, span: Span) {
@@ -67,7 +75,11 @@ fn check_scalars(text: &str, root: &Node) {
     leaves(root, &mut |span, value| {
         visited += 1;
         if visited <= MAX_COMPARED {
-            assert!(text_reads_as(text, span, value), "{value:?} {:?}", &text[span.range()]);
+            assert!(
+                text_reads_as(text, span, value),
+                "{value:?} {:?}",
+                &text[span.range()]
+            );
         }
     });
 }

@@ -37,7 +37,9 @@ impl Sides {
 /// Creates a tree of files.
 pub fn tree(files: &BTreeMap<String, Vec<u8>>) -> MemoryTree {
     let files = files.iter();
-    files.fold(MemoryTree::new(), |tree, (path, bytes)| tree.with(path, bytes.clone()))
+    files.fold(MemoryTree::new(), |tree, (path, bytes)| {
+        tree.with(path, bytes.clone())
+    })
 }
 
 /// Splits an input into files, each with the text of its marker line.
@@ -78,8 +80,10 @@ fn parse(bytes: &[u8]) -> Sides {
 
 /// Normalizes a path: removes empty parts, `.` and `..`.
 fn clean(path: &str) -> Option<String> {
-    let parts: Vec<&str> =
-        path.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
+    let parts: Vec<&str> = path
+        .split('/')
+        .filter(|part| !matches!(*part, "" | "." | ".."))
+        .collect();
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
@@ -90,5 +94,6 @@ fn files_only(files: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
         files.keys().any(|other| other.starts_with(&below))
     };
     let kept = files.iter().filter(|(path, _)| !is_folder(path));
-    kept.map(|(path, text)| (path.clone(), text.clone())).collect()
+    kept.map(|(path, text)| (path.clone(), text.clone()))
+        .collect()
 }

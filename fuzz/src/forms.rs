@@ -18,10 +18,19 @@ pub fn in_every_form(report: &Report) {
         for (all, width) in [(false, 100), (true, 40)] {
             let look = TerminalOptions {
                 listing: FindingFilter { all, ignored: all },
-                limit: if all { 0 } else { TerminalOptions::DEFAULT_LIMIT },
+                limit: if all {
+                    0
+                } else {
+                    TerminalOptions::DEFAULT_LIMIT
+                },
                 detail: if all { Detail::Whole } else { Detail::Usual },
             };
-            let style = TerminalStyle { width, color: all, unicode: !all, links: all };
+            let style = TerminalStyle {
+                width,
+                color: all,
+                unicode: !all,
+                links: all,
+            };
             let written = text(|out| format.write(report, (look, &style), RULES, out));
             let of_saved = text(|out| format.write(&again, (look, &style), RULES, out));
             assert_eq!(written, of_saved, "{}", format.name());

@@ -49,7 +49,10 @@ impl Sound {
     /// Creates the repository with `git`.
     pub fn new() -> Self {
         let folder = TempDir::new().expect("a temporary folder can be created");
-        let sound = Self { folder, files: Vec::new() };
+        let sound = Self {
+            folder,
+            files: Vec::new(),
+        };
         sound.make();
         let files = sound.damageable();
         Self { files, ..sound }
@@ -78,7 +81,10 @@ impl Sound {
                 None => drop(fs::remove_file(path)),
             }
         }
-        Damaged { sound: self, touched }
+        Damaged {
+            sound: self,
+            touched,
+        }
     }
 
     fn make(&self) {
@@ -92,7 +98,10 @@ impl Sound {
         git(&["init", "--quiet", "--initial-branch=main"]);
         write("global/a.yaml", "a: 1\n");
         write("site/one/a.yaml", "b: 1\n");
-        write("site/one/long.yaml", &"- a line that is there often\n".repeat(200));
+        write(
+            "site/one/long.yaml",
+            &"- a line that is there often\n".repeat(200),
+        );
         git(&["add", "."]);
         git(&["commit", "--quiet", "--message=one"]);
         git(&["tag", "--annotate", "--message=first", "v1"]);
@@ -114,14 +123,19 @@ impl Sound {
         git(&["merge", "--quiet", "--no-edit", "side"]);
         git(&["tag", "tag"]);
         git(&["update-ref", "refs/remotes/origin/main", "HEAD~1"]);
-        git(&["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main"]);
+        git(&[
+            "symbolic-ref",
+            "refs/remotes/origin/HEAD",
+            "refs/remotes/origin/main",
+        ]);
         write("global/c.yaml", "d: 1\n");
         git(&["add", "."]);
     }
 
     fn git(&self, arguments: &[&str]) {
         let mut git = Command::new("git");
-        git.env_clear().envs(std::env::vars().filter(|(name, _)| name == "PATH"));
+        git.env_clear()
+            .envs(std::env::vars().filter(|(name, _)| name == "PATH"));
         for (name, value) in [
             ("GIT_CONFIG_NOSYSTEM", "1"),
             ("GIT_CONFIG_GLOBAL", "/dev/null"),
@@ -135,7 +149,10 @@ impl Sound {
             git.env(name, value);
         }
         let status = git.args(arguments).current_dir(self.folder()).status();
-        assert!(status.expect("git can be run").success(), "git {arguments:?}");
+        assert!(
+            status.expect("git can be run").success(),
+            "git {arguments:?}"
+        );
     }
 
     /// Files that git reads, in a fixed order. The configuration is excluded, since it could set
@@ -146,8 +163,11 @@ impl Sound {
         while let Some(folder) = open.pop() {
             for entry in fs::read_dir(folder).expect("the folder is readable") {
                 let path = entry.expect("the folder is readable").path();
-                let name =
-                    path.file_name().expect("the file has a name").to_string_lossy().into_owned();
+                let name = path
+                    .file_name()
+                    .expect("the file has a name")
+                    .to_string_lossy()
+                    .into_owned();
                 match path.is_dir() {
                     true if name != "hooks" => open.push(path),
                     false if name != "config" && name != "description" => {
@@ -235,6 +255,8 @@ fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
 
 fn deflated(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::none());
-    encoder.write_all(bytes).expect("writing to memory succeeds");
+    encoder
+        .write_all(bytes)
+        .expect("writing to memory succeeds");
     encoder.finish().expect("writing to memory succeeds")
 }

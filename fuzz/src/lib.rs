@@ -27,7 +27,11 @@ pub const LARGEST: usize = 20_000;
 pub fn text_of(bytes: &[u8]) -> Option<(SourceMap, FileId)> {
     let mut sources = SourceMap::new();
     let file = sources.add(Source::new(RepoPath::new("a.yaml"), Ok(bytes.to_vec())));
-    sources.get(file).fault().is_none().then_some((sources, file))
+    sources
+        .get(file)
+        .fault()
+        .is_none()
+        .then_some((sources, file))
 }
 
 /// Splits the first lines off a text.
@@ -43,7 +47,11 @@ pub fn lines_and_rest<const LINES: usize>(text: &str) -> Option<([&str; LINES], 
 /// Roots of the documents of a text; `None` if they are too large, or if there are none.
 pub fn roots(file: FileId, text: &str) -> Option<Vec<Node>> {
     let parsed = layercake::yaml::parse(file, text);
-    let roots: Vec<Node> = parsed.documents.into_iter().map(|document| document.root).collect();
+    let roots: Vec<Node> = parsed
+        .documents
+        .into_iter()
+        .map(|document| document.root)
+        .collect();
     let is_small = roots.iter().map(size).sum::<usize>() < LARGEST;
     (is_small && !roots.is_empty()).then_some(roots)
 }

@@ -52,9 +52,15 @@ pub fn compared(
     let progress = Progress::default();
     let base = Base::of_repository(base, of_base.as_ref());
     let plan = plan_options.plan(head, of_head.as_ref(), Some(base), &progress);
-    let settings = Settings { attribution, ..Settings::default() };
+    let settings = Settings {
+        attribution,
+        ..Settings::default()
+    };
     let mut compared = unless_user_error(compare(&plan, &settings))?;
-    assert!(!compared.checked.internal_error, "layercake itself does not fail");
+    assert!(
+        !compared.checked.internal_error,
+        "layercake itself does not fail"
+    );
     for (edit, finding) in report_reach(&compared.comparison, &Gates::default()) {
         compared.add_gated(finding, edit);
     }
@@ -62,13 +68,23 @@ pub fn compared(
 }
 
 fn options_for(tree: &dyn Tree, base: Option<&dyn Tree>, semantics: Semantics) -> Option<Options> {
-    let around = ConfigurationTrees { tree, base, root: None };
+    let around = ConfigurationTrees {
+        tree,
+        base,
+        root: None,
+    };
     let found = unless_user_error(find(Path::new(""), &ConfigurationSource::Root, &around))?;
-    let settled =
-        unless_user_error(settle(&found, SemanticsFlags::default(), &Selectors::default()))?;
+    let settled = unless_user_error(settle(
+        &found,
+        SemanticsFlags::default(),
+        &Selectors::default(),
+    ))?;
     match found.config.file {
         Some(_) => Some(settled),
-        None => Some(Options { deckhand: options(semantics), ..settled }),
+        None => Some(Options {
+            deckhand: options(semantics),
+            ..settled
+        }),
     }
 }
 

@@ -73,26 +73,35 @@ impl Settings {
     fn attribution_of(&self, documents: usize) -> Attribution {
         let most = (Self::RENDERED_DOCUMENTS / documents.max(1)).max(Self::MIN_RENDERINGS);
         match self.attribution {
-            Attribution::Followed { renderings } => {
-                Attribution::Followed { renderings: renderings.min(most) }
-            }
-            Attribution::Verified { renderings } => {
-                Attribution::Verified { renderings: renderings.min(most * Self::VERIFYING) }
-            }
+            Attribution::Followed { renderings } => Attribution::Followed {
+                renderings: renderings.min(most),
+            },
+            Attribution::Verified { renderings } => Attribution::Verified {
+                renderings: renderings.min(most * Self::VERIFYING),
+            },
         }
     }
 
     /// Attribution with verified causes.
     pub fn verified() -> Attribution {
-        Attribution::Verified { renderings: Self::MAX_RENDERINGS * Self::VERIFYING }
+        Attribution::Verified {
+            renderings: Self::MAX_RENDERINGS * Self::VERIFYING,
+        }
     }
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        let attribution = Attribution::Followed { renderings: Settings::MAX_RENDERINGS };
+        let attribution = Attribution::Followed {
+            renderings: Settings::MAX_RENDERINGS,
+        };
         let (keys, work) = (ListKeys::default(), Work::Judge);
-        Self { keys, attribution, work, before: ComparedWith::Base }
+        Self {
+            keys,
+            attribution,
+            work,
+            before: ComparedWith::Base,
+        }
     }
 }
 
@@ -123,7 +132,8 @@ impl Compared {
                 (it.rule.name, &it.message) == (diagnostic.rule.name, &diagnostic.message)
             })
         };
-        self.findings.retained(|it| it.rule.is(Trait::Unreadable) || is_gated(it))
+        self.findings
+            .retained(|it| it.rule.is(Trait::Unreadable) || is_gated(it))
     }
 }
 
@@ -213,7 +223,13 @@ impl<'a> SiteRun<'_, 'a> {
         outcome.unwrap_or_else(|| {
             let failed = self.pair.internal_error_finding(FailedStep::Checking);
             let nothing = ComparedSite::unchanged(self.reach(None, None));
-            (ComparedSite { head_findings: failed.into_iter().collect(), ..nothing }, None)
+            (
+                ComparedSite {
+                    head_findings: failed.into_iter().collect(),
+                    ..nothing
+                },
+                None,
+            )
         })
     }
 
@@ -222,7 +238,9 @@ impl<'a> SiteRun<'_, 'a> {
         let take = |sides: &BothSides<'_>| guarded(Guarded::Taking(name), || per_site(sides));
         let (mut compared, taken, head) = self.compared_and(&take);
         if taken.is_none() {
-            compared.head_findings.extend(self.pair.internal_error_finding(FailedStep::TakingData));
+            compared
+                .head_findings
+                .extend(self.pair.internal_error_finding(FailedStep::TakingData));
         }
         (compared, head)
     }
@@ -237,10 +255,15 @@ impl<'a> SiteRun<'_, 'a> {
         let sources = &self.sides.loaded.sources;
         if let (ComparedWith::Nothing, Some(head)) = (self.settings.before, self.pair.head) {
             let side = self.one_side(self.sides.head, head, &known, None);
-            let taken = take(&BothSides { base: None, head: Some(side.at_hand(sources)) });
+            let taken = take(&BothSides {
+                base: None,
+                head: Some(side.at_hand(sources)),
+            });
             let reach = self.reach(None, Some(&side));
-            let compared =
-                ComparedSite { base_findings: Vec::new(), ..self.unchanged(head, &side, reach) };
+            let compared = ComparedSite {
+                base_findings: Vec::new(),
+                ..self.unchanged(head, &side, reach)
+            };
             return (compared, taken, Some(side));
         }
         if let (Some(base), Some(head)) = (self.pair.base, self.pair.head)
@@ -250,14 +273,22 @@ impl<'a> SiteRun<'_, 'a> {
         {
             let side = self.one_side(self.sides.head, head, &known, None);
             let at_hand = || Some(side.at_hand(sources));
-            let taken = take(&BothSides { base: at_hand(), head: at_hand() });
+            let taken = take(&BothSides {
+                base: at_hand(),
+                head: at_hand(),
+            });
             let reach = self.reach(Some(&side), Some(&side));
             return (self.unchanged(head, &side, reach), taken, Some(side));
         }
-        let mut head = self.pair.head.map(|set| self.one_side(self.sides.head, set, &known, None));
+        let mut head = self
+            .pair
+            .head
+            .map(|set| self.one_side(self.sides.head, set, &known, None));
         let of_head = head.as_ref();
-        let mut base =
-            self.pair.base.map(|set| self.one_side(self.sides.base, set, &known, of_head));
+        let mut base = self
+            .pair
+            .base
+            .map(|set| self.one_side(self.sides.base, set, &known, of_head));
         let taken = take(&BothSides {
             base: base.as_ref().map(|side| side.at_hand(sources)),
             head: head.as_ref().map(|side| side.at_hand(sources)),
@@ -269,7 +300,9 @@ impl<'a> SiteRun<'_, 'a> {
         let mut compared =
             compared.unwrap_or_else(|| self.not_compared(base.as_ref(), head.as_ref()));
         let [of_base, of_head] = [&mut base, &mut head].map(|side| {
-            side.as_mut().map(|side| mem::take(&mut side.findings)).unwrap_or_default()
+            side.as_mut()
+                .map(|side| mem::take(&mut side.findings))
+                .unwrap_or_default()
         });
         compared.base_findings = of_base;
         // Causes refer to findings of the head by index, so they go first.
@@ -280,8 +313,11 @@ impl<'a> SiteRun<'_, 'a> {
 
     /// Result for a site whose comparison failed, without the findings of its sides.
     fn not_compared(&self, base: Option<&OneSide<'a>>, head: Option<&OneSide<'a>>) -> ComparedSite {
-        let head_findings =
-            self.pair.internal_error_finding(FailedStep::Comparing).into_iter().collect();
+        let head_findings = self
+            .pair
+            .internal_error_finding(FailedStep::Comparing)
+            .into_iter()
+            .collect();
         ComparedSite {
             checked: self.checked(head),
             head_findings,
@@ -328,11 +364,15 @@ impl<'a> SiteRun<'_, 'a> {
         };
         let keys = &self.settings.keys;
         let renames = Renames::of(&self.edits.edits, &concerned);
-        let changes =
-            time(Stage::Differ, || changes_of(before.as_ref(), after.as_ref(), &renames, keys));
+        let changes = time(Stage::Differ, || {
+            changes_of(before.as_ref(), after.as_ref(), &renames, keys)
+        });
         add_count(Stage::Differ, || changes.len());
         let sides = before.iter().chain(&after);
-        let documents = sides.map(|side| side.graph.recipes.len()).max().unwrap_or_default();
+        let documents = sides
+            .map(|side| side.graph.recipes.len())
+            .max()
+            .unwrap_or_default();
         let question = Question {
             base: before.as_ref(),
             head: after.as_ref(),
@@ -358,7 +398,10 @@ impl<'a> SiteRun<'_, 'a> {
     ) -> Vec<Change> {
         self.with_question(sides, known, |question, changes, _| {
             let mut changes = focus(changes);
-            let question = Question { is_complete: false, ..*question };
+            let question = Question {
+                is_complete: false,
+                ..*question
+            };
             time(Stage::Cause, || attribute(&question, &mut changes));
             changes
         })
@@ -382,32 +425,54 @@ impl<'a> SiteRun<'_, 'a> {
         known: &[&KnownDocuments],
         (question, mut changes, renderer): (&Question<'_>, Vec<Change>, &TrialRenderer<'_, 'a>),
     ) -> ComparedSite {
-        let Question { base: before, head: after, concerned, renames, .. } = *question;
+        let Question {
+            base: before,
+            head: after,
+            concerned,
+            renames,
+            ..
+        } = *question;
         let mut attributed = time(Stage::Cause, || attribute(question, &mut changes));
         shorten(question, &mut changes);
         self.of_run.routes.share(&mut changes);
         let unread = self.unread();
         if !unread.is_empty() {
-            let sets: BTreeMap<EditId, Option<BTreeSet<Arc<str>>>> =
-                unread.iter().map(|(edit, _)| (*edit, self.sets_with(*edit))).collect();
+            let sets: BTreeMap<EditId, Option<BTreeSet<Arc<str>>>> = unread
+                .iter()
+                .map(|(edit, _)| (*edit, self.sets_with(*edit)))
+                .collect();
             let may_change = |edit: EditId, output: &DocKey| match &sets[&edit] {
                 Some(sets) => *output.schema == *cloud_init::OUTPUT && sets.contains(&output.name),
                 None => true,
             };
-            let edits = UnreadEdits { edits: &unread, may_change: &may_change };
+            let edits = UnreadEdits {
+                edits: &unread,
+                may_change: &may_change,
+            };
             changes = not_comparable((before, after), renames, changes, edits);
             let reaches = changes.iter().flat_map(|change| &*change.edits);
             let reaches: BTreeSet<EditId> = reaches.copied().collect();
             let unread: BTreeSet<EditId> = unread.iter().map(|(edit, _)| *edit).collect();
             // An edit of unknown content has no proof and no shield.
-            attributed.shields.retain(|(edit, _)| !unread.contains(edit));
+            attributed
+                .shields
+                .retain(|(edit, _)| !unread.contains(edit));
             attributed.shielded.retain(|edit| !unread.contains(edit));
             attributed.proofs.retain(|edit, _| !unread.contains(edit));
             let known = unread.intersection(&reaches);
-            attributed.proofs.extend(known.map(|edit| (*edit, Proof::Followed)));
+            attributed
+                .proofs
+                .extend(known.map(|edit| (*edit, Proof::Followed)));
         }
         let idle = idle(question, &attributed);
-        let Attributed { proofs, kept, shielded, shields, unlisted, faults } = attributed;
+        let Attributed {
+            proofs,
+            kept,
+            shielded,
+            shields,
+            unlisted,
+            faults,
+        } = attributed;
         let found = SiteChanges {
             reach: self.reach(base, head),
             changes,
@@ -443,7 +508,10 @@ impl<'a> SiteRun<'_, 'a> {
             };
             add_without(&mut causes, head_findings, &tried, &findings_without);
         });
-        let failed = renderer.has_failed.load(Relaxed).then_some(FailedStep::FindingCauses);
+        let failed = renderer
+            .has_failed
+            .load(Relaxed)
+            .then_some(FailedStep::FindingCauses);
         let failed = failed.and_then(|failed| self.pair.internal_error_finding(failed));
         ComparedSite {
             checked: self.checked(head),
@@ -471,12 +539,16 @@ impl<'a> SiteRun<'_, 'a> {
         let makes = |file: &FileEdit<'_>| {
             let mut ids = file.base.iter().chain(&file.head).map(|at| at.file);
             file.places.iter().any(|place| {
-                members.iter().flatten().any(|member| member.has_at(file.repository, *place))
+                members
+                    .iter()
+                    .flatten()
+                    .any(|member| member.has_at(file.repository, *place))
             }) || ids.any(|id| sets.iter().any(|set| set.parts.binary_search(&id).is_ok()))
         };
         let made = files.filter(|(file, _)| makes(file));
-        let mut edits: Vec<_> =
-            made.map(|(_, edit)| (edit, &self.edits.edits[edit.index()])).collect();
+        let mut edits: Vec<_> = made
+            .map(|(_, edit)| (edit, &self.edits.edits[edit.index()]))
+            .collect();
         edits.sort_unstable_by_key(|(edit, _)| *edit);
         edits
     }
@@ -488,10 +560,23 @@ impl<'a> SiteRun<'_, 'a> {
         if !file.places.is_empty() {
             return None;
         }
-        let ids: Vec<FileId> = file.base.iter().chain(&file.head).map(|at| at.file).collect();
-        let Sides { plan, loaded, base, head, .. } = self.sides;
+        let ids: Vec<FileId> = file
+            .base
+            .iter()
+            .chain(&file.head)
+            .map(|at| at.file)
+            .collect();
+        let Sides {
+            plan,
+            loaded,
+            base,
+            head,
+            ..
+        } = self.sides;
         let sides = [(base, self.pair.base), (head, self.pair.head)];
-        let sets = sides.into_iter().filter_map(|(side, set)| Some(loaded.sets(plan, side, set?)));
+        let sets = sides
+            .into_iter()
+            .filter_map(|(side, set)| Some(loaded.sets(plan, side, set?)));
         let with_file = sets.flatten().filter(|set| {
             let mut given = set.sources.iter().flat_map(|source| &source.files);
             given.any(|given| ids.contains(&given.at.file))
@@ -532,16 +617,22 @@ impl<'a> SiteRun<'_, 'a> {
         let sides = self.pair.base.into_iter().chain(self.pair.head);
         let parts: BTreeSet<RepoPath> = sides.flat_map(|set| &set.part_paths).cloned().collect();
         let [base, head] = self.pair.memberships().map(|membership| {
-            membership.map(|membership| Membership { parts: parts.clone(), ..membership })
+            membership.map(|membership| Membership {
+                parts: parts.clone(),
+                ..membership
+            })
         });
         let definition = self.pair.name.as_ref().and_then(|name| {
             let (head, base) = (self.sides.head, self.sides.base);
-            head.definition_of(name).or_else(|| base.definition_of(name))
+            head.definition_of(name)
+                .or_else(|| base.definition_of(name))
         });
         SitePair {
             base,
             head,
-            definition: definition.map(|path| self.edits.of_definition(&path)).unwrap_or_default(),
+            definition: definition
+                .map(|path| self.edits.of_definition(&path))
+                .unwrap_or_default(),
             unedited: self.unedited,
         }
     }
@@ -566,7 +657,10 @@ impl<'a> SiteRun<'_, 'a> {
         /// Maximum number of edits that are tried on their own.
         const MAX_EDITS: usize = 50;
         let known: HashSet<Subject> = base.iter().map(subject).collect();
-        let new = head.iter().enumerate().filter(|(_, finding)| !known.contains(&subject(finding)));
+        let new = head
+            .iter()
+            .enumerate()
+            .filter(|(_, finding)| !known.contains(&subject(finding)));
         let texts =
             LazyCell::new(|| Texts::of(&self.edits.edits, concerned, |edit| edit.head.as_ref()));
         let mut tried: BTreeMap<EditId, HashSet<Subject>> = BTreeMap::new();
@@ -587,7 +681,13 @@ impl<'a> SiteRun<'_, 'a> {
             let edits = concerned.iter().copied().take(MAX_EDITS);
             let caused = edits.filter(|edit| causes_alone(*edit, finding)).collect();
             let is_limited = concerned.len() > MAX_EDITS;
-            (index, FindingCauses { is_limited, ..FindingCauses::known(caused) })
+            (
+                index,
+                FindingCauses {
+                    is_limited,
+                    ..FindingCauses::known(caused)
+                },
+            )
         })
         .collect()
     }
@@ -605,7 +705,10 @@ fn add_without(
         let left = findings_without(*edit);
         let left: HashSet<_> = left.iter().flat_map(identities).collect();
         for (index, causes) in causes.iter_mut() {
-            if !identities(&head[*index]).iter().any(|identity| left.contains(identity)) {
+            if !identities(&head[*index])
+                .iter()
+                .any(|identity| left.contains(identity))
+            {
                 causes.without.push(*edit);
             }
         }
@@ -615,7 +718,10 @@ fn add_without(
 /// Identities of a finding in a site with other edits, where its place or its message may differ.
 fn identities(finding: &Diagnostic) -> [(&'static str, Result<Span, String>); 2] {
     let rule = finding.rule.name;
-    [(rule, Ok(finding.primary.span)), (rule, Err(finding.message.clone()))]
+    [
+        (rule, Ok(finding.primary.span)),
+        (rule, Err(finding.message.clone())),
+    ]
 }
 
 /// Whether a document that is added or removed may be a policy, which relates all documents.
@@ -628,7 +734,11 @@ fn may_relate(edit: &Edit) -> bool {
 type Subject = (&'static str, String, Option<DocKey>);
 
 fn subject(finding: &Diagnostic) -> Subject {
-    (finding.rule.name, finding.message.clone(), finding.documents.first().cloned())
+    (
+        finding.rule.name,
+        finding.message.clone(),
+        finding.documents.first().cloned(),
+    )
 }
 
 /// Edits at the places of a finding.
@@ -658,14 +768,20 @@ impl TrialRenderer<'_, '_> {
         look: impl FnOnce(Related<'_>, Rendered) -> T,
     ) -> T {
         add_count(Stage::Cause, || 1);
-        let versions = self.texts.lend(|known| self.edits.apply(self.site, chosen, known));
+        let versions = self
+            .texts
+            .lend(|known| self.edits.apply(self.site, chosen, known));
         let mut documents = Vec::new();
         let mut parts: BTreeMap<&RepoPath, GivenFile<'_>> = BTreeMap::new();
         for (path, version) in &versions {
             match version.document() {
                 Written::Deckhand(document) => documents.push(document),
                 Written::Part(part) => {
-                    let given = || GivenFile { at: part.at, parts: Vec::new(), read: None };
+                    let given = || GivenFile {
+                        at: part.at,
+                        parts: Vec::new(),
+                        read: None,
+                    };
                     let given = parts.entry(path).or_insert_with(given);
                     given.parts.extend((!part.is_nothing()).then_some(part));
                 }
@@ -688,8 +804,16 @@ impl TrialRenderer<'_, '_> {
 }
 
 fn trial(related: Related<'_>, rendered: Rendered) -> Trial {
-    let written = related.site.documents.iter().map(|document| document.whole().clone());
+    let written = related
+        .site
+        .documents
+        .iter()
+        .map(|document| document.whole().clone());
     let nothing = |_| Whole::Held(Node::new(Value::Null, Span::point(FileId::default(), 0)));
     let written = written.chain(related.sets.iter().map(nothing)).collect();
-    Trial { written, graph: related.graph, rendered }
+    Trial {
+        written,
+        graph: related.graph,
+        rendered,
+    }
 }

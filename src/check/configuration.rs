@@ -94,9 +94,10 @@ impl Configuration {
         let mut of_site =
             of_site.filter(|(sites, _)| site.is_some_and(|site| sites.is_match(site)));
         match of_site.next() {
-            Some((_, missing_source)) => {
-                DeckhandOptions { missing_source: *missing_source, ..general.clone() }
-            }
+            Some((_, missing_source)) => DeckhandOptions {
+                missing_source: *missing_source,
+                ..general.clone()
+            },
             None => general.clone(),
         }
     }
@@ -120,7 +121,11 @@ impl Configured {
         Self {
             file: add(&configuration.file),
             changed: add(&configuration.changed),
-            met: configuration.known_missing.iter().map(|_| AtomicBool::new(false)).collect(),
+            met: configuration
+                .known_missing
+                .iter()
+                .map(|_| AtomicBool::new(false))
+                .collect(),
         }
     }
 
@@ -138,7 +143,10 @@ impl Configured {
     pub(super) fn groups(&self, configuration: &Configuration) -> Vec<GroupsBeside> {
         let blocks = configuration.property_groups.iter();
         let placed = blocks.filter_map(|(schema, block)| {
-            Some(GroupsBeside { schema: schema.value.clone(), block: block.in_file(self.file?) })
+            Some(GroupsBeside {
+                schema: schema.value.clone(),
+                block: block.in_file(self.file?),
+            })
         });
         placed.collect()
     }
@@ -151,11 +159,17 @@ impl Configured {
         sites: impl Iterator<Item = &'a str>,
         schemas: impl Iterator<Item = &'a str>,
     ) -> Vec<Diagnostic> {
-        let Some(file) = self.file else { return Vec::new() };
+        let Some(file) = self.file else {
+            return Vec::new();
+        };
         let schemas: BTreeSet<&str> = schemas.collect();
         let (paths, sites): (Vec<&str>, Vec<&str>) = (paths.collect(), sites.collect());
         let is_unused = |entry: &&Entry| {
-            let names = if entry.of == UnusedKind::Site { &sites } else { &paths };
+            let names = if entry.of == UnusedKind::Site {
+                &sites
+            } else {
+                &paths
+            };
             !names.iter().any(|name| entry.glob.is_match(name))
         };
         let unused = configuration.entries.iter().filter(is_unused);
@@ -163,9 +177,18 @@ impl Configured {
         let known = configuration.known_missing.iter().zip(&self.met);
         let unmet = known
             .filter(|(_, met)| !met.load(Relaxed))
-            .map(|(known, _)| (known.at, known.sources.glob().glob(), UnusedKind::MissingSource));
+            .map(|(known, _)| {
+                (
+                    known.at,
+                    known.sources.glob().glob(),
+                    UnusedKind::MissingSource,
+                )
+            });
         let globs = unused.chain(unmet);
-        let blocks = configuration.property_groups.iter().map(|(schema, _)| schema);
+        let blocks = configuration
+            .property_groups
+            .iter()
+            .map(|(schema, _)| schema);
         let without = blocks
             .filter(|schema| !schemas.contains(&*schema.value))
             .map(|schema| (schema.span, &*schema.value, UnusedKind::Schema));
@@ -183,7 +206,12 @@ impl Configured {
         let name = site.name.clone();
         let documents = &site.documents;
         site.problems.retain(|problem| {
-            let SiteProblem::MissingSource { doc, substitution, of_abstract: None, .. } = problem
+            let SiteProblem::MissingSource {
+                doc,
+                substitution,
+                of_abstract: None,
+                ..
+            } = problem
             else {
                 return true;
             };

@@ -97,7 +97,10 @@ impl SetPair<'_> {
     pub(super) fn memberships(&self) -> [Option<Membership>; 2] {
         let of = |set: Option<&SetFiles>, repositories: &Vec<usize>| {
             let membership = set?.membership(repositories.clone());
-            Some(Membership { site: self.name.clone(), ..membership })
+            Some(Membership {
+                site: self.name.clone(),
+                ..membership
+            })
         };
         let [base, head] = &self.repositories;
         [of(self.base, base), of(self.head, head)]
@@ -110,7 +113,12 @@ impl SetPair<'_> {
 
     /// Reach of the site with its number of outputs on the base side and on the head side.
     pub(super) fn reach(&self, [base, head]: [Option<usize>; 2]) -> SiteReach {
-        SiteReach { site: self.name.clone(), site_type: self.site_type(), base, head }
+        SiteReach {
+            site: self.name.clone(),
+            site_type: self.site_type(),
+            base,
+            head,
+        }
     }
 
     /// Finding for an internal error at the site.
@@ -130,11 +138,20 @@ struct SiteReaders<'a> {
 
 impl<'a> SiteReaders<'a> {
     fn of(sides: [&'a LoadedSide; 2]) -> Self {
-        let are_unknown = sides.iter().any(|side| side.unread_definitions().next().is_some());
+        let are_unknown = sides
+            .iter()
+            .any(|side| side.unread_definitions().next().is_some());
         let (sites, by_type, by_part) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new());
-        let mut readers = Self { sites, by_type, by_part, are_unknown };
+        let mut readers = Self {
+            sites,
+            by_type,
+            by_part,
+            are_unknown,
+        };
         for set in sides.into_iter().flat_map(|side| &side.sets) {
-            let Some(name) = set.name.as_deref() else { continue };
+            let Some(name) = set.name.as_deref() else {
+                continue;
+            };
             readers.sites.insert(name);
             let site_type = set.site_type.as_deref().unwrap_or_default();
             readers.by_type.entry(site_type).or_default().insert(name);
@@ -151,11 +168,23 @@ impl<'a> SiteReaders<'a> {
             !self.are_unknown && readers.is_some_and(|readers| readers.len() == 1)
         };
         let own = set.name.clone().map(Place::Site);
-        let of_type = set.site_type.clone().filter(|name| is_alone(self.by_type.get(&**name)));
+        let of_type = set
+            .site_type
+            .clone()
+            .filter(|name| is_alone(self.by_type.get(&**name)));
         let global = is_alone(Some(&self.sites)).then_some(Place::Global);
-        let places = own.into_iter().chain(of_type.map(Place::Type)).chain(global);
-        let parts = set.part_paths.iter().filter(|path| is_alone(self.by_part.get(path)));
-        SitePlaces { places: places.collect(), parts: parts.cloned().collect() }
+        let places = own
+            .into_iter()
+            .chain(of_type.map(Place::Type))
+            .chain(global);
+        let parts = set
+            .part_paths
+            .iter()
+            .filter(|path| is_alone(self.by_part.get(path)));
+        SitePlaces {
+            places: places.collect(),
+            parts: parts.cloned().collect(),
+        }
     }
 }
 
@@ -163,7 +192,15 @@ impl<'a> Sides<'a> {
     pub(super) fn of(plan: &'a Plan<'a>, loaded: &'a Loaded) -> Self {
         let (base, head) = (loaded.base.as_ref().unwrap_or(&loaded.head), &loaded.head);
         let (pairs, revisions) = pairs(plan, [base, head]);
-        Self { plan, loaded, base, head, pairs, revisions, renamed: None }
+        Self {
+            plan,
+            loaded,
+            base,
+            head,
+            pairs,
+            revisions,
+            renamed: None,
+        }
     }
 
     /// Pairs two states of one site, which may have two names.
@@ -178,7 +215,12 @@ impl<'a> Sides<'a> {
         let of = |set: Option<&'a SetFiles>| set.map_or(&[][..], |set| &set.repositories);
         let read = [of(before), of(after)];
         let repositories = revisions.add_site(plan.further(), name.as_ref(), read);
-        let pairs = vec![SetPair { name, base: before, head: after, repositories }];
+        let pairs = vec![SetPair {
+            name,
+            base: before,
+            head: after,
+            repositories,
+        }];
         let folder = |side: &'a LoadedSide, set: Option<&SetFiles>| {
             let name = set?.name.as_ref()?;
             let mut places = side.files.iter().filter_map(|file| file.place.as_ref());
@@ -187,14 +229,25 @@ impl<'a> Sides<'a> {
         let folders = folder(base, before).zip(folder(head, after));
         let renamed = folders.filter(|(before, after)| before != after);
         let renamed = renamed.map(|(before, after)| [before, after]);
-        Self { plan, loaded, base, head, pairs, revisions, renamed }
+        Self {
+            plan,
+            loaded,
+            base,
+            head,
+            pairs,
+            revisions,
+            renamed,
+        }
     }
 
     /// Files shared by several sites, on either side.
     pub(super) fn files_of_several(&self) -> FileSet {
         let sites = self.pairs.iter().enumerate();
         let sets = sites.flat_map(|(site, pair)| {
-            pair.base.into_iter().chain(pair.head).map(move |set| (site, set))
+            pair.base
+                .into_iter()
+                .chain(pair.head)
+                .map(move |set| (site, set))
         });
         files_of_several(sets)
     }
@@ -213,7 +266,11 @@ impl<'a> Sides<'a> {
             let numbers = self.revisions.numbers_of(file.repository, which).iter();
             numbers.map(move |number| ((file.id, *number), Some(file)))
         });
-        documents.chain(side.files_of_parts().into_iter().map(|file| ((file, None), None)))
+        documents.chain(
+            side.files_of_parts()
+                .into_iter()
+                .map(|file| ((file, None), None)),
+        )
     }
 
     fn located(&self, which: Which, wanted: &dyn Fn(LocatedFile) -> bool) -> Vec<Located<'a>> {
@@ -247,25 +304,40 @@ impl<'a> Sides<'a> {
     /// unreadable files.
     pub(super) fn file_edits(&self, edited: &BTreeSet<LocatedFile>) -> Vec<FileEdit<'a>> {
         let readers = LazyCell::new(|| SiteReaders::of([self.base, self.head]));
-        let defined = self.pairs.iter().filter(|pair| !pair.is_made_alike()).filter_map(|pair| {
-            let name = pair.name.as_deref()?;
-            let [base, head] = [self.base, self.head]
-                .map(|side| side.file_at(&side.definition_of(name)?, self.loaded));
-            let (cause, alone) = match (pair.base, pair.head, base, head) {
-                (None, Some(set), None, Some(_)) => (FileEditCause::SiteAdded, readers.alone(set)),
-                (Some(set), None, Some(_), None) => {
-                    (FileEditCause::SiteRemoved, readers.alone(set))
-                }
-                _ => (FileEditCause::Definition, SitePlaces::default()),
-            };
-            let path = self.loaded.sources.get(head.or(base)?).path();
-            let edit = FileEdit { alone, ..FileEdit::new(path, cause, [base, head]) };
-            (base != head).then_some(edit)
-        });
+        let defined = self
+            .pairs
+            .iter()
+            .filter(|pair| !pair.is_made_alike())
+            .filter_map(|pair| {
+                let name = pair.name.as_deref()?;
+                let [base, head] = [self.base, self.head]
+                    .map(|side| side.file_at(&side.definition_of(name)?, self.loaded));
+                let (cause, alone) = match (pair.base, pair.head, base, head) {
+                    (None, Some(set), None, Some(_)) => {
+                        (FileEditCause::SiteAdded, readers.alone(set))
+                    }
+                    (Some(set), None, Some(_), None) => {
+                        (FileEditCause::SiteRemoved, readers.alone(set))
+                    }
+                    _ => (FileEditCause::Definition, SitePlaces::default()),
+                };
+                let path = self.loaded.sources.get(head.or(base)?).path();
+                let edit = FileEdit {
+                    alone,
+                    ..FileEdit::new(path, cause, [base, head])
+                };
+                (base != head).then_some(edit)
+            });
         let unread = self.unread(edited);
         let known: BTreeSet<&RepoPath> = unread.iter().map(|file| file.path).collect();
-        let unknown = self.pairs.iter().filter_map(|pair| self.unknown_repositories(pair));
-        let others = self.unfollowed().chain(unknown).filter(|file| !known.contains(file.path));
+        let unknown = self
+            .pairs
+            .iter()
+            .filter_map(|pair| self.unknown_repositories(pair));
+        let others = self
+            .unfollowed()
+            .chain(unknown)
+            .filter(|file| !known.contains(file.path));
         let others: Vec<FileEdit<'a>> = others.collect();
         defined.chain(unread).chain(others).collect()
     }
@@ -281,10 +353,16 @@ impl<'a> Sides<'a> {
         }
         let [base, head] = sides.map(|side| side.file_at(&side.definition_of(name)?, self.loaded));
         let path = self.loaded.sources.get(head.or(base)?).path();
-        let (is_unread, places) =
-            (unknown.map(|unknown| !unknown.is_empty()), vec![self.head.place_of(head?)]);
+        let (is_unread, places) = (
+            unknown.map(|unknown| !unknown.is_empty()),
+            vec![self.head.place_of(head?)],
+        );
         let edit = FileEdit::new(path, FileEditCause::Repository, [base, head]);
-        Some(FileEdit { is_unread, places, ..edit })
+        Some(FileEdit {
+            is_unread,
+            places,
+            ..edit
+        })
     }
 
     /// Edits of unreadable files.
@@ -305,7 +383,12 @@ impl<'a> Sides<'a> {
             let UnreadFile { sides, places } = file;
             let is_unread = self.loaded.unread_sides(sides)?;
             let edit = FileEdit::new(path, FileEditCause::Unread, sides);
-            Some(FileEdit { repository, is_unread, places, ..edit })
+            Some(FileEdit {
+                repository,
+                is_unread,
+                places,
+                ..edit
+            })
         });
         unread.collect()
     }
@@ -355,10 +438,16 @@ fn pairs<'a>(
         repositories: [Vec::new(), Vec::new()],
     };
     for set in base.wanted(plan) {
-        pairs.entry(set.name.clone()).or_insert_with(|| empty(&set.name)).base = Some(set);
+        pairs
+            .entry(set.name.clone())
+            .or_insert_with(|| empty(&set.name))
+            .base = Some(set);
     }
     for set in head.wanted(plan) {
-        pairs.entry(set.name.clone()).or_insert_with(|| empty(&set.name)).head = Some(set);
+        pairs
+            .entry(set.name.clone())
+            .or_insert_with(|| empty(&set.name))
+            .head = Some(set);
     }
     let mut revisions = AllRevisions::default();
     for pair in pairs.values_mut() {
@@ -429,14 +518,27 @@ impl AllRevisions {
         head: Option<usize>,
         site: Option<&Arc<str>>,
     ) -> usize {
-        let known = self.all.iter().position(|it| (it.base, it.head) == (base, head));
+        let known = self
+            .all
+            .iter()
+            .position(|it| (it.base, it.head) == (base, head));
         let number = known.unwrap_or_else(|| {
             let number = self.all.len();
-            self.all.push(Revisions { base, head, sites: BTreeSet::new() });
+            self.all.push(Revisions {
+                base,
+                head,
+                sites: BTreeSet::new(),
+            });
             // A repository that sites use on one side only is compared with itself.
             let (of_base, of_head) = (base.or(head), head.or(base));
-            self.on_base.entry(of_base.expect("a side")).or_default().push(Some(number));
-            self.on_head.entry(of_head.expect("a side")).or_default().push(Some(number));
+            self.on_base
+                .entry(of_base.expect("a side"))
+                .or_default()
+                .push(Some(number));
+            self.on_head
+                .entry(of_head.expect("a side"))
+                .or_default()
+                .push(Some(number));
             number
         });
         self.all[number].sites.extend(site.cloned());

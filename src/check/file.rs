@@ -66,13 +66,23 @@ pub(super) struct FileReader<'r> {
 impl FileReader<'_> {
     pub(super) fn file(&self, sources: &SourceMap, file: AsRead<'_>, parsed: Parsed) -> LoadedFile {
         let source = sources.get(file.id);
-        let parsed = if file.is_secret { hidden(parsed) } else { parsed };
-        let first = parsed.documents.first().filter(|_| Layout::may_be_definition(source.path()));
+        let parsed = if file.is_secret {
+            hidden(parsed)
+        } else {
+            parsed
+        };
+        let first = parsed
+            .documents
+            .first()
+            .filter(|_| Layout::may_be_definition(source.path()));
         let definition = first.map(|document| document.root.clone());
         let place = Guarded::Documents(source.path().as_str());
         let loaded = guarded(place, || self.documents(file, source, parsed));
         let loaded = loaded.unwrap_or_else(|| LoadedFile::failed(file.id, source));
-        LoadedFile { definition, ..loaded }
+        LoadedFile {
+            definition,
+            ..loaded
+        }
     }
 
     fn documents(&self, file: AsRead<'_>, source: &Source, parsed: Parsed) -> LoadedFile {
@@ -80,11 +90,20 @@ impl FileReader<'_> {
         let (problems, comments) = (parsed.problems, parsed.comments);
         // Most files have one document; a growing vector would allocate four.
         let documents = Vec::with_capacity(parsed.documents.len());
-        let mut loaded = LoadedFile { problems, documents, comments, ..LoadedFile::default() };
+        let mut loaded = LoadedFile {
+            problems,
+            documents,
+            comments,
+            ..LoadedFile::default()
+        };
         let mut empty = EmptyDocuments::default();
         for document in &parsed.documents {
             let (kinds, folder) = (self.secrets, file.folder);
-            let around = Surroundings { kinds, folder, problems: &loaded.problems };
+            let around = Surroundings {
+                kinds,
+                folder,
+                problems: &loaded.problems,
+            };
             let reading = || self.known.lend(|known| read(document, text, known, around));
             match guarded(Guarded::Reading(source.path().as_str()), reading) {
                 Some(Reading::Document(document)) => loaded.documents.push(*document),
@@ -94,7 +113,11 @@ impl FileReader<'_> {
         }
         empty.count_in(&mut loaded.others);
         if self.work == Work::Judge {
-            for schema in loaded.documents.iter().filter(|document| is_data_schema(document)) {
+            for schema in loaded
+                .documents
+                .iter()
+                .filter(|document| is_data_schema(document))
+            {
                 // Compiled here to do it in parallel.
                 time(Stage::Validate, || self.schemas.compiled(&schema.data));
             }
@@ -135,12 +158,19 @@ impl LoadedFile {
     /// Comments outside of public documents, which may contain old secrets, except those for this
     /// program.
     fn beside_public_documents(&self, file: FileId, text: &str) -> Vec<Span> {
-        let public = self.documents.iter().filter(|document| !document.data.secret);
-        let public: Vec<Span> = public.map(|document| from_content(document.span, text)).collect();
+        let public = self
+            .documents
+            .iter()
+            .filter(|document| !document.data.secret);
+        let public: Vec<Span> = public
+            .map(|document| from_content(document.span, text))
+            .collect();
         let comments = self.comments.iter().map(|comment| comment.span);
         let is_public = |at: Span| {
             let before = public.partition_point(|document| document.start <= at.start);
-            public[..before].last().is_some_and(|document| document.contains(at))
+            public[..before]
+                .last()
+                .is_some_and(|document| document.contains(at))
         };
         let is_beside = |at: &Span| {
             at.file == file && !is_public(*at) && !text[at.range()].starts_with("# layercake: ")
@@ -176,7 +206,10 @@ fn from_content(document: Span, text: &str) -> Span {
         line.is_empty() || line.starts_with('#')
     };
     let above = lines.take_while(is_above);
-    Span { start: document.start + offset(above.map(str::len).sum()), ..document }
+    Span {
+        start: document.start + offset(above.map(str::len).sum()),
+        ..document
+    }
 }
 
 /// The text between a key and byte `end`, without the colon and surrounding white space.
@@ -185,7 +218,11 @@ fn behind(key: Span, end: u32, text: &str) -> Option<Span> {
     let stretch = stretch.trim_start();
     let stretch = stretch.strip_prefix(':').unwrap_or(stretch).trim_start();
     let start = end - offset(stretch.len());
-    Some(Span::new(key.file, start, start + offset(stretch.trim_end().len())))
+    Some(Span::new(
+        key.file,
+        start,
+        start + offset(stretch.trim_end().len()),
+    ))
 }
 
 /// Empty documents of a file. A file can consist of millions of `---`, so only the first few are
@@ -259,7 +296,10 @@ impl LoadedFile {
         settings: &RuleOptions,
     ) {
         let facts = self.facts(sources, file.id, schemas, settings);
-        let found = rules::report_file(&FileFacts { place: file.place, ..facts });
+        let found = rules::report_file(&FileFacts {
+            place: file.place,
+            ..facts
+        });
         self.found = Some((file.place.cloned(), found));
     }
 
@@ -281,7 +321,12 @@ impl LoadedFile {
     fn failed(file: FileId, source: &Source) -> Self {
         let whole = Span::new(file, 0, offset(source.text().len()));
         let problems = vec![failure(file)];
-        Self { problems, secrets: vec![whole], is_opaque: true, ..Self::default() }
+        Self {
+            problems,
+            secrets: vec![whole],
+            is_opaque: true,
+            ..Self::default()
+        }
     }
 
     /// Adds the problems, comments and secrets of a part in the file.
@@ -325,8 +370,15 @@ impl LoadedFile {
     /// Hides the layers of its secret documents that are not known.
     pub(super) fn hide_layers(&mut self, is_known: &dyn Fn(&str) -> bool) {
         let mut hidden = Vec::new();
-        for document in self.documents.iter_mut().filter(|document| document.data.secret) {
-            let layer = document.layer.as_ref().filter(|layer| !is_known(&layer.value));
+        for document in self
+            .documents
+            .iter_mut()
+            .filter(|document| document.data.secret)
+        {
+            let layer = document
+                .layer
+                .as_ref()
+                .filter(|layer| !is_known(&layer.value));
             hidden.extend(layer.map(|layer| layer.span));
             if layer.is_some() {
                 document.hide_layer();
@@ -353,7 +405,8 @@ impl LoadedFile {
                 Later::Scalars(places) => self.secrets.extend(places),
             }
         }
-        self.secrets.extend(self.secrets_of_documents(file, source.text()));
+        self.secrets
+            .extend(self.secrets_of_documents(file, source.text()));
         self.ignores.hide(&self.secrets);
         // Findings may quote it.
         self.found = None;
@@ -371,10 +424,16 @@ fn hidden(parsed: Parsed) -> Parsed {
         root: document.root.into_secret(),
         ..document
     };
-    Parsed { documents: parsed.documents.into_iter().map(hide).collect(), ..parsed }
+    Parsed {
+        documents: parsed.documents.into_iter().map(hide).collect(),
+        ..parsed
+    }
 }
 
 /// Problem for an internal failure at a file.
 pub(super) fn failure(file: FileId) -> yaml::YamlProblem {
-    yaml::YamlProblem { span: Span::point(file, 0), kind: yaml::YamlProblemKind::Internal }
+    yaml::YamlProblem {
+        span: Span::point(file, 0),
+        kind: yaml::YamlProblemKind::Internal,
+    }
 }

@@ -208,7 +208,11 @@ pub(super) struct SideFile {
 
 impl SideFile {
     fn of_set(id: FileId) -> Self {
-        Self { id, repository: None, place: None }
+        Self {
+            id,
+            repository: None,
+            place: None,
+        }
     }
 }
 
@@ -225,7 +229,12 @@ impl<'t> Files<'t> {
         keep: &'t Keep<'t>,
     ) -> Result<Self, Error> {
         let all = sources;
-        let FilesSoFar { sources, kept, known, later } = earlier;
+        let FilesSoFar {
+            sources,
+            kept,
+            known,
+            later,
+        } = earlier;
         let mut files = Self {
             sources,
             kept,
@@ -253,7 +262,9 @@ impl<'t> Files<'t> {
     }
 
     fn side(&mut self, plan: &Plan<'_>, source: &SideSource<'_>) -> Result<SideFiles, Error> {
-        let SideSource { tree, layout, uses, .. } = *source;
+        let SideSource {
+            tree, layout, uses, ..
+        } = *source;
         let side = match &plan.scope {
             Scope::Repository { .. } => match layout {
                 Some(layout) => self.repository(plan, (tree, layout), uses)?,
@@ -267,15 +278,21 @@ impl<'t> Files<'t> {
         let globs = self.part_globs.clone();
         let is_followed = |entry: &Entry| entry.is_link && globs.follow(&entry.path);
         let entries = tree.entries(&RepoPath::new(""))?;
-        let nested = entries.iter().filter(|entry| may_have_parts(tree, entry, &globs));
-        let mut unread: Vec<(Entry, NotFollowed)> =
-            nested.map(|entry| (entry.clone(), NotFollowed::Nested)).collect();
+        let nested = entries
+            .iter()
+            .filter(|entry| may_have_parts(tree, entry, &globs));
+        let mut unread: Vec<(Entry, NotFollowed)> = nested
+            .map(|entry| (entry.clone(), NotFollowed::Nested))
+            .collect();
         let (links, mut entries): (Vec<_>, Vec<_>) = entries.into_iter().partition(is_followed);
         let linked = LinkedFolders::of(tree, links, &is_followed, &mut 0)?;
         entries.extend(linked.entries.into_iter().chain(linked.files));
         unread.extend(linked.unread);
         let unread = self.unread_folders(plan, tree, &unread, side.layout.as_ref())?;
-        let mut side = SideFiles { parts: self.parts(plan, tree, entries)?, ..side };
+        let mut side = SideFiles {
+            parts: self.parts(plan, tree, entries)?,
+            ..side
+        };
         side.files.extend(unread);
         Ok(side)
     }
@@ -296,10 +313,18 @@ impl<'t> Files<'t> {
             .filter(|(entry, _)| !is_known(&entry.path))
             .map(|(entry, why)| {
                 let (content, unread) = (entry.content, Some(why));
-                ToRead { content, unread, ..ToRead::of(&entry.path, tree) }
+                ToRead {
+                    content,
+                    unread,
+                    ..ToRead::of(&entry.path, tree)
+                }
             })
             .collect();
-        Ok(self.read(plan, &unread)?.into_iter().map(SideFile::of_set).collect())
+        Ok(self
+            .read(plan, &unread)?
+            .into_iter()
+            .map(SideFile::of_set)
+            .collect())
     }
 
     fn repository(
@@ -319,8 +344,9 @@ impl<'t> Files<'t> {
         if !self.sites.are_all() {
             layout.keep_files_of(&is_read);
             let read = layout.definitions().filter(|(site, _)| is_read(site));
-            let types: Option<BTreeSet<Arc<str>>> =
-                read.map(|(_, definition)| type_of(tree, &definition)).collect();
+            let types: Option<BTreeSet<Arc<str>>> = read
+                .map(|(_, definition)| type_of(tree, &definition))
+                .collect();
             // A definition of unknown type may use any type.
             if let Some(types) = types {
                 layout.keep_types(&|name| types.contains(name));
@@ -334,7 +360,13 @@ impl<'t> Files<'t> {
         add_count(Stage::List, || layout.files.len());
         layout.ensure_present(tree)?;
         let unread = layout.unread.iter().map(|it| (&it.folder, Some(&it.why)));
-        let all = || layout.files.iter().map(|file| (file, None)).chain(unread.clone());
+        let all = || {
+            layout
+                .files
+                .iter()
+                .map(|file| (file, None))
+                .chain(unread.clone())
+        };
         let files: Vec<ToRead<'_>> = all()
             .map(|(file, unread)| {
                 let tree = file.repository.map_or(tree, |index| &further[index].tree);
@@ -342,10 +374,22 @@ impl<'t> Files<'t> {
                 // repository that is read from disk.
                 let unchanging =
                     self.is_session || (file.repository.is_some() && file.content.is_none());
-                let commit = file.repository.and_then(|index| further[index].commit.as_ref());
+                let commit = file
+                    .repository
+                    .and_then(|index| further[index].commit.as_ref());
                 let (content, place, may_be_link) = (file.content, Some(&file.place), file.is_link);
-                let to_read = ToRead { commit, ..ToRead::of(&file.path, tree) };
-                ToRead { content, unchanging, may_be_link, place, unread, ..to_read }
+                let to_read = ToRead {
+                    commit,
+                    ..ToRead::of(&file.path, tree)
+                };
+                ToRead {
+                    content,
+                    unchanging,
+                    may_be_link,
+                    place,
+                    unread,
+                    ..to_read
+                }
             })
             .collect();
         let ids = self.read(plan, &files)?;
@@ -354,7 +398,11 @@ impl<'t> Files<'t> {
             repository: file.repository,
             place: Some(file.place.clone()),
         });
-        Ok(SideFiles { files: files.collect(), layout: Some(layout), parts: Vec::new() })
+        Ok(SideFiles {
+            files: files.collect(),
+            layout: Some(layout),
+            parts: Vec::new(),
+        })
     }
 
     fn set(
@@ -368,13 +416,22 @@ impl<'t> Files<'t> {
         add_count(Stage::List, || files.len());
         tree.ensure_present(&files)?;
         let files: Vec<ToRead<'_>> = files.iter().map(|path| ToRead::of(path, tree)).collect();
-        let files = self.read(plan, &files)?.into_iter().map(SideFile::of_set).collect();
-        Ok(SideFiles { files, ..SideFiles::default() })
+        let files = self
+            .read(plan, &files)?
+            .into_iter()
+            .map(SideFile::of_set)
+            .collect();
+        Ok(SideFiles {
+            files,
+            ..SideFiles::default()
+        })
     }
 
     /// Further repositories of the sites that are read.
     fn used_by(&self, uses: Option<&Uses>, layout: &Layout) -> BTreeSet<usize> {
-        let read = layout.definitions().filter(|(site, _)| self.sites.has(site));
+        let read = layout
+            .definitions()
+            .filter(|(site, _)| self.sites.has(site));
         let of_sites = read.filter_map(|(site, _)| uses?.get(site)).flatten();
         of_sites.filter_map(|it| it.found.clone().ok()).collect()
     }
@@ -407,15 +464,29 @@ impl<'t> Files<'t> {
         let found: Vec<Result<FileId, usize>> = found.collect();
         let read = self.read_all(&unknown, plan.progress)?;
         let may_share = self.is_compared || self.is_session;
-        self.known.reserve(if may_share { unknown.len() } else { 0 });
+        self.known
+            .reserve(if may_share { unknown.len() } else { 0 });
         // The content id may be known only after reading.
-        let ids = read.into_iter().zip(unknown).map(|(read, (file, identity))| {
-            let identity = Identity { content: read.content, ..identity };
-            let is_shared = may_share && (read.content.is_some() || file.unchanging);
-            if is_shared { *self.known.entry(identity).or_insert(read.id) } else { read.id }
-        });
+        let ids = read
+            .into_iter()
+            .zip(unknown)
+            .map(|(read, (file, identity))| {
+                let identity = Identity {
+                    content: read.content,
+                    ..identity
+                };
+                let is_shared = may_share && (read.content.is_some() || file.unchanging);
+                if is_shared {
+                    *self.known.entry(identity).or_insert(read.id)
+                } else {
+                    read.id
+                }
+            });
         let ids: Vec<FileId> = ids.collect();
-        Ok(found.into_iter().map(|found| found.unwrap_or_else(|slot| ids[slot])).collect())
+        Ok(found
+            .into_iter()
+            .map(|found| found.unwrap_or_else(|slot| ids[slot]))
+            .collect())
     }
 
     /// Reads and parses files in parallel; ids are in the order of `files`.
@@ -434,7 +505,8 @@ impl<'t> Files<'t> {
         // Reserved at once, to avoid moving the kept files.
         let first = self.kept.len();
         self.kept.reserve_exact(files.len());
-        self.kept.resize_with(first + files.len(), LoadedFile::default);
+        self.kept
+            .resize_with(first + files.len(), LoadedFile::default);
         let is_of_base = self.which == Which::Base;
         let (sources, keep) = (&self.sources, self.keep);
         let split = split_for(Stage::Read);
@@ -474,10 +546,21 @@ impl<'t> Files<'t> {
                 let source = sources.put(id, source);
                 if file.text == FileFormat::Documents {
                     let parsed = time(Stage::Parse, || parse_guarded(id, source));
-                    let Identity { is_secret, folder, .. } = *identity;
+                    let Identity {
+                        is_secret, folder, ..
+                    } = *identity;
                     let place = file.place;
-                    *kept =
-                        keep(sources, AsRead { id, place, is_secret, folder, is_of_base }, parsed);
+                    *kept = keep(
+                        sources,
+                        AsRead {
+                            id,
+                            place,
+                            is_secret,
+                            folder,
+                            is_of_base,
+                        },
+                        parsed,
+                    );
                 }
                 progress.add(ProgressUnit::Files, 1);
                 Ok(ReadFile { id, content })
@@ -486,14 +569,18 @@ impl<'t> Files<'t> {
         drop(split);
         add_count(Stage::Read, || files.len());
         add_count(Stage::Parse, || {
-            files.iter().filter(|(it, _)| it.text == FileFormat::Documents).count()
+            files
+                .iter()
+                .filter(|(it, _)| it.text == FileFormat::Documents)
+                .count()
         });
         read.into_iter().collect()
     }
 
     /// Adds empty entries for decoded texts, which contain no documents.
     pub(super) fn fill(&mut self) {
-        self.kept.resize_with(self.sources.upcoming().index(), LoadedFile::default);
+        self.kept
+            .resize_with(self.sources.upcoming().index(), LoadedFile::default);
     }
 }
 
@@ -526,8 +613,11 @@ fn files_of_set(
     }
     if plan.base.is_some() {
         // A file given by name may exist on one side only.
-        let there: BTreeSet<RepoPath> =
-            tree.entries(&RepoPath::new(""))?.into_iter().map(|entry| entry.path).collect();
+        let there: BTreeSet<RepoPath> = tree
+            .entries(&RepoPath::new(""))?
+            .into_iter()
+            .map(|entry| entry.path)
+            .collect();
         files.retain(|path| there.contains(path));
     }
     Ok(files.into_iter().collect())
@@ -555,7 +645,9 @@ pub(super) struct ToRead<'t> {
 fn may_have_parts(tree: &dyn Tree, entry: &Entry, globs: &PartGlobs) -> bool {
     entry.kind == EntryKind::Submodule
         && match tree.files_of_nested(&entry.path) {
-            Some(files) => files.iter().any(|file| globs.has(&entry.path.join(file.as_str()))),
+            Some(files) => files
+                .iter()
+                .any(|file| globs.has(&entry.path.join(file.as_str()))),
             None => globs.can_be_in(&entry.path),
         }
 }
@@ -590,12 +682,26 @@ impl<'t> ToRead<'t> {
     fn of(path: &'t RepoPath, tree: &'t dyn Tree) -> Self {
         let (content, unchanging, text, place) = (None, false, FileFormat::Documents, None);
         let (may_be_link, unread, commit) = (true, None, None);
-        Self { path, tree, content, commit, unchanging, text, may_be_link, place, unread }
+        Self {
+            path,
+            tree,
+            content,
+            commit,
+            unchanging,
+            text,
+            may_be_link,
+            place,
+            unread,
+        }
     }
 
     /// A file whose text is not YAML for Deckhand.
     pub(super) fn text(path: &'t RepoPath, tree: &'t dyn Tree, content: Option<ContentId>) -> Self {
-        Self { content, text: FileFormat::Other, ..Self::of(path, tree) }
+        Self {
+            content,
+            text: FileFormat::Other,
+            ..Self::of(path, tree)
+        }
     }
 
     fn identity(&self, secret: &SecretFiles) -> Identity {
@@ -605,7 +711,12 @@ impl<'t> ToRead<'t> {
         } else {
             Folder::of(self.path)
         };
-        Identity { path: self.path.clone(), content: self.content, is_secret, folder }
+        Identity {
+            path: self.path.clone(),
+            content: self.content,
+            is_secret,
+            folder,
+        }
     }
 }
 
@@ -619,8 +730,10 @@ struct ReadFile {
 /// results; other files are not affected.
 fn parse_guarded(file: FileId, source: &Source) -> Parsed {
     let parse = || yaml::parse(file, whole_documents(source));
-    guarded(Guarded::File(source.path().as_str()), parse)
-        .unwrap_or_else(|| Parsed { problems: vec![failure(file)], ..Parsed::default() })
+    guarded(Guarded::File(source.path().as_str()), parse).unwrap_or_else(|| Parsed {
+        problems: vec![failure(file)],
+        ..Parsed::default()
+    })
 }
 
 /// The text of a file up to a fault, without the incomplete document.
@@ -632,6 +745,10 @@ fn whole_documents(source: &Source) -> &str {
         Some(TextFault::Unreadable(_) | TextFault::BadEncoding(..) | TextFault::TooLarge(_)) => {}
     }
     let is_marker = |at: &usize| text[at + "\n---".len()..].starts_with(char::is_whitespace);
-    let last = text.match_indices("\n---").map(|(at, _)| at).filter(is_marker).last();
+    let last = text
+        .match_indices("\n---")
+        .map(|(at, _)| at)
+        .filter(is_marker)
+        .last();
     &text[..last.map_or(0, |at| at + 1)]
 }

@@ -19,10 +19,18 @@ use crate::triage::{Findable, TriagedFindings};
 impl Loaded {
     /// Findings of file rules on a side, with the sites that the files apply to.
     pub(super) fn file_findings(&self, side: &LoadedSide) -> Vec<Diagnostic> {
-        let documents = if self.work == Work::Merge { &[] } else { &side.files[..] }.iter();
+        let documents = if self.work == Work::Merge {
+            &[]
+        } else {
+            &side.files[..]
+        }
+        .iter();
         let documents =
             documents.map(|file| (file.id, FileContents::Documents, file.place.as_ref()));
-        let parts = side.files_of_parts().into_iter().map(|file| (file, FileContents::Parts, None));
+        let parts = side
+            .files_of_parts()
+            .into_iter()
+            .map(|file| (file, FileContents::Parts, None));
         let (mut found, mut unjudged) = (Vec::new(), Vec::new());
         // A file that is the same in two revisions of a repository is judged once.
         let mut met = HashSet::new();
@@ -37,7 +45,11 @@ impl Loaded {
                 }
                 Some(_) | None => {
                     let file_facts = file.facts(&self.sources, id, &self.schemas, &self.settings);
-                    unjudged.push(FileFacts { holds, place, ..file_facts });
+                    unjudged.push(FileFacts {
+                        holds,
+                        place,
+                        ..file_facts
+                    });
                 }
             }
         }
@@ -56,7 +68,11 @@ impl Loaded {
             diagnostic.sites = sites.of(diagnostic.primary.span.file).cloned().collect();
         }
         let mut found = rules::folded(found);
-        found.extend(side.parts.iter().flat_map(|file| self.part_findings(side, file)));
+        found.extend(
+            side.parts
+                .iter()
+                .flat_map(|file| self.part_findings(side, file)),
+        );
         found
     }
 
@@ -70,7 +86,10 @@ impl Loaded {
             secrets: secrets.copied().collect(),
         };
         let mut found = rules::report_user_data(&facts);
-        let using = side.sets.iter().filter(|set| set.part_paths.contains(&file.path));
+        let using = side
+            .sets
+            .iter()
+            .filter(|set| set.part_paths.contains(&file.path));
         let sites: Vec<Arc<str>> = using.filter_map(|set| set.name.clone()).collect();
         for finding in &mut found {
             finding.sites.clone_from(&sites);
@@ -90,11 +109,15 @@ impl Loaded {
         let files = side.all_files().into_iter();
         let paths = files.map(|file| self.sources.path_of(Span::point(file, 0)).as_str());
         let sites = side.sets.iter().filter_map(|set| set.name.as_deref());
-        let documents = side.files.iter().flat_map(|file| &self.file(file.id).documents);
+        let documents = side
+            .files
+            .iter()
+            .flat_map(|file| &self.file(file.id).documents);
         let documents = documents.map(|document| &*document.key.schema);
         let sets = (!side.parts.is_empty()).then_some(cloud_init::OUTPUT);
         let schemas = documents.chain(sets);
-        self.configured.findings(&plan.options.configuration, paths, sites, schemas)
+        self.configured
+            .findings(&plan.options.configuration, paths, sites, schemas)
     }
 
     /// The findings of a side that count, including suppressed ones.
@@ -110,27 +133,41 @@ impl Loaded {
             sites,
             ignores: self.ignores(side).collect(),
             baseline: side.baseline.as_ref(),
-            held: if side.has_baseline() { self.held(side) } else { BTreeSet::new() },
+            held: if side.has_baseline() {
+                self.held(side)
+            } else {
+                BTreeSet::new()
+            },
         };
-        let judged = plan.options.policy.judge(found, &findable, side.own_baseline.as_ref());
+        let judged = plan
+            .options
+            .policy
+            .judge(found, &findable, side.own_baseline.as_ref());
         // A limited run, or one without rules, does not see all findings, so it cannot report
         // unused suppressions.
         let is_whole = !plan.is_limited() && self.work == Work::Judge;
-        let unused_suppressions =
-            if is_whole { self.unused_suppressions(plan, &judged) } else { Vec::new() };
+        let unused_suppressions = if is_whole {
+            self.unused_suppressions(plan, &judged)
+        } else {
+            Vec::new()
+        };
         let unused_suppressions = unused_suppressions.into_iter().map(|finding| {
             let sites = sites.of(finding.primary.span.file).cloned().collect();
             Diagnostic { sites, ..finding }
         });
-        let mut findings =
-            plan.options.policy.levelled_all(unused_suppressions.collect(), &findable);
+        let mut findings = plan
+            .options
+            .policy
+            .levelled_all(unused_suppressions.collect(), &findable);
         findings.extend(judged.findings);
         findings
     }
 
     /// Ignore comments of a side.
     fn ignores<'a>(&'a self, side: &'a LoadedSide) -> impl Iterator<Item = &'a Ignore> {
-        side.all_files().into_iter().flat_map(|file| &self.file(file).ignores.ignores)
+        side.all_files()
+            .into_iter()
+            .flat_map(|file| &self.file(file).ignores.ignores)
     }
 
     /// Files of a side, and the documents in each.
@@ -142,7 +179,9 @@ impl Loaded {
             keys.chain([None]).map(move |key| (path, key))
         });
         let parts = side.files_of_parts().into_iter();
-        files.chain(parts.map(|file| (self.sources.get(file).path(), None))).collect()
+        files
+            .chain(parts.map(|file| (self.sources.get(file).path(), None)))
+            .collect()
     }
 
     /// Findings for ignore comments and baseline entries that match no finding. Skips rules that
@@ -158,7 +197,9 @@ impl Loaded {
             let file = self.file(unused.ignore.span.file);
             let is_whole = !file.problems.iter().any(|problem| problem.kind.is_fatal());
             let is_on = |name: &&ignore::RuleName| {
-                name.rules.iter().any(|it| levels.can_count_at(it, path_of(unused.ignore)))
+                name.rules
+                    .iter()
+                    .any(|it| levels.can_count_at(it, path_of(unused.ignore)))
             };
             let names: Vec<&ignore::RuleName> =
                 unused.names.iter().copied().filter(is_on).collect();

@@ -61,12 +61,18 @@ impl SetFiles {
     /// Finding for a failed step.
     pub(super) fn internal_error_finding(&self, step: FailedStep) -> Diagnostic {
         let sites = self.name.iter().cloned().collect();
-        Diagnostic { sites, ..rules::report_internal(self.first_file(), step) }
+        Diagnostic {
+            sites,
+            ..rules::report_internal(self.first_file(), step)
+        }
     }
 
     /// Summary of the site for the report.
     pub(super) fn checked(&self, loaded: &Loaded, outputs: usize) -> CheckedSite<()> {
-        let documents = self.files.iter().map(|file| loaded.file(*file).documents.len());
+        let documents = self
+            .files
+            .iter()
+            .map(|file| loaded.file(*file).documents.len());
         CheckedSite {
             name: self.name.clone(),
             site_type: self.site_type.clone(),
@@ -84,16 +90,32 @@ impl SetFiles {
 
     /// First file of the set, or else its first part.
     pub(super) fn first_file(&self) -> FileId {
-        self.files.first().or(self.parts.first()).copied().unwrap_or_default()
+        self.files
+            .first()
+            .or(self.parts.first())
+            .copied()
+            .unwrap_or_default()
     }
 }
 
 impl From<SiteFiles> for SetFiles {
     fn from(site: SiteFiles) -> Self {
-        let SiteFiles { name, site_type, repositories, files } = site;
+        let SiteFiles {
+            name,
+            site_type,
+            repositories,
+            files,
+        } = site;
         let (parts, part_paths) = (Vec::new(), BTreeSet::new());
         let (name, site_type) = (Some(name), Some(site_type));
-        Self { name, site_type, files, repositories, parts, part_paths }
+        Self {
+            name,
+            site_type,
+            files,
+            repositories,
+            parts,
+            part_paths,
+        }
     }
 }
 
@@ -161,7 +183,12 @@ impl Loaded {
     pub(super) fn new(plan: &Plan<'_>, work: Work) -> Result<Self, Error> {
         let baselines = baseline_files(plan, work);
         let sites = SitesRead::of(plan, work, baselines[0].is_some());
-        Self::of_plan(plan, (work, sites), baselines, (Schemas::default(), FilesSoFar::default()))
+        Self::of_plan(
+            plan,
+            (work, sites),
+            baselines,
+            (Schemas::default(), FilesSoFar::default()),
+        )
     }
 
     /// Reads the files of these sites for a session. Known files from an earlier reading keep their
@@ -182,7 +209,9 @@ impl Loaded {
         work: Work,
         mut earlier: Option<Self>,
     ) -> Result<(Self, Vec<LoadedSide>), Error> {
-        let configured = earlier.as_mut().map(|earlier| mem::take(&mut earlier.configured));
+        let configured = earlier
+            .as_mut()
+            .map(|earlier| mem::take(&mut earlier.configured));
         let so_far = Self::so_far(earlier, ReadLater::States);
         let (loaded, sides) = Self::read(plan, states, (work, SitesRead::All), so_far)?;
         Ok((loaded.configured(plan, configured), sides))
@@ -190,10 +219,28 @@ impl Loaded {
 
     fn so_far(earlier: Option<Self>, later: ReadLater) -> (Schemas, FilesSoFar) {
         match earlier {
-            Some(Self { sources, files: kept, known, schemas, .. }) => {
-                (schemas, FilesSoFar { sources, kept, known, later })
-            }
-            None => (Schemas::default(), FilesSoFar { later, ..FilesSoFar::default() }),
+            Some(Self {
+                sources,
+                files: kept,
+                known,
+                schemas,
+                ..
+            }) => (
+                schemas,
+                FilesSoFar {
+                    sources,
+                    kept,
+                    known,
+                    later,
+                },
+            ),
+            None => (
+                Schemas::default(),
+                FilesSoFar {
+                    later,
+                    ..FilesSoFar::default()
+                },
+            ),
         }
     }
 
@@ -212,8 +259,14 @@ impl Loaded {
         self.known.retain(|_, file| files.contains(file));
         for (index, file) in self.files.iter_mut().enumerate() {
             if !files.contains(&FileId::new(offset(index))) {
-                let LoadedFile { secrets, is_opaque, .. } = mem::take(file);
-                *file = LoadedFile { secrets, is_opaque, ..LoadedFile::default() };
+                let LoadedFile {
+                    secrets, is_opaque, ..
+                } = mem::take(file);
+                *file = LoadedFile {
+                    secrets,
+                    is_opaque,
+                    ..LoadedFile::default()
+                };
             }
         }
     }
@@ -227,7 +280,12 @@ impl Loaded {
     pub(super) fn hide_secrets_of(&mut self, newest: &BTreeSet<FileId>, older: &BTreeSet<FileId>) {
         let older: BTreeSet<FileId> = older.difference(newest).copied().collect();
         let known = BTreeSet::new();
-        hide_in_earlier(&mut self.files, &self.sources, [newest, newest, &known], &older);
+        hide_in_earlier(
+            &mut self.files,
+            &self.sources,
+            [newest, newest, &known],
+            &older,
+        );
     }
 
     /// Number of files, including earlier readings.
@@ -237,7 +295,9 @@ impl Loaded {
 
     /// Those of these files that were not read completely.
     pub(super) fn unread_files(&self, files: impl Iterator<Item = FileId>) -> BTreeSet<FileId> {
-        files.filter(|file| self.is_faulty(*file) || self.breaks_off(*file)).collect()
+        files
+            .filter(|file| self.is_faulty(*file) || self.breaks_off(*file))
+            .collect()
     }
 
     /// Place up to which a file is readable.
@@ -276,7 +336,11 @@ impl Loaded {
         let configuration = &plan.options.configuration;
         let configured = known.unwrap_or_else(|| Configured::new(configuration, &mut self.sources));
         let schemas = self.schemas.with_groups(configured.groups(configuration));
-        Self { schemas, configured, ..self }
+        Self {
+            schemas,
+            configured,
+            ..self
+        }
     }
 
     /// Reads these sides, without configuration and baselines.
@@ -288,17 +352,25 @@ impl Loaded {
     ) -> Result<(Self, Vec<LoadedSide>), Error> {
         let known = KnownToThreads::default();
         let secrets = &plan.options.configuration.secrets;
-        let reader = FileReader { schemas: &schemas, known: &known, secrets, work };
+        let reader = FileReader {
+            schemas: &schemas,
+            known: &known,
+            secrets,
+            work,
+        };
         let settings = match work {
             Work::Judge | Work::Merge => plan.options.rules.clone(),
-            Work::Render | Work::Answer | Work::Relate => {
-                RuleOptions { wanted: HashSet::default(), ..plan.options.rules.clone() }
-            }
+            Work::Render | Work::Answer | Work::Relate => RuleOptions {
+                wanted: HashSet::default(),
+                ..plan.options.rules.clone()
+            },
         };
         let keep = |sources: &SourceMap, file: AsRead<'_>, parsed: Parsed| {
             let mut loaded = time(Stage::Documents, || reader.file(sources, file, parsed));
             if matches!(work, Work::Judge | Work::Render) {
-                time(Stage::Rules, || loaded.judge(sources, file, &schemas, &settings));
+                time(Stage::Rules, || {
+                    loaded.judge(sources, file, &schemas, &settings);
+                });
             }
             // Not for files of the base alone, whose edits are determined later, and not for
             // rendering, which prints metadata.
@@ -309,12 +381,22 @@ impl Loaded {
         };
         let uses = sources.iter().map(|source| source.uses);
         let read = Files::new(plan, sources, (work, sites), earlier, &keep)?;
-        let Files { mut sources, kept: mut files, sides, known: read_files, .. } = read;
+        let Files {
+            mut sources,
+            kept: mut files,
+            sides,
+            known: read_files,
+            ..
+        } = read;
         let mut sides: Vec<LoadedSide> = sides.into_iter().map(LoadedSide::of).collect();
         hide_unknown_layers(&mut files);
-        add_count(Stage::Documents, || files.iter().map(|file| file.documents.len()).sum());
+        add_count(Stage::Documents, || {
+            files.iter().map(|file| file.documents.len()).sum()
+        });
         for (side, uses) in sides.iter_mut().zip(uses) {
-            time(Stage::List, || side.find_sets(uses, &mut sources, &files, work));
+            time(Stage::List, || {
+                side.find_sets(uses, &mut sources, &files, work);
+            });
             side.all_sets = side.sets.len();
             side.sets.retain(|set| plan.reaches(set.name.as_ref()));
             side.find_parts(plan);
@@ -358,7 +440,10 @@ impl Loaded {
 
     /// Whether documents of a file are missing because it is unreadable.
     fn breaks_off(&self, file: FileId) -> bool {
-        self.file(file).problems.iter().any(|problem| problem.kind.is_fatal())
+        self.file(file)
+            .problems
+            .iter()
+            .any(|problem| problem.kind.is_fatal())
     }
 
     /// Whether a file contains something that layercake cannot read but other tools may.
@@ -417,16 +502,23 @@ impl Loaded {
 
     /// Checks that a requested site exists.
     pub(super) fn ensure_sites(&self, plan: &Plan<'_>) -> Result<(), Error> {
-        let Some(globs) = &plan.options.sites else { return Ok(()) };
-        let mut broken: Vec<Diagnostic> =
-            self.sides().flat_map(|side| side.layout_findings(&self.sources)).collect();
+        let Some(globs) = &plan.options.sites else {
+            return Ok(());
+        };
+        let mut broken: Vec<Diagnostic> = self
+            .sides()
+            .flat_map(|side| side.layout_findings(&self.sources))
+            .collect();
         plan.keep_requested(&mut broken);
         let found = self.sides().any(|side| !side.wanted(plan).is_empty());
         let mut unread = self.sides().flat_map(LoadedSide::unread_definitions);
         if found || !broken.is_empty() || unread.any(|(site, _)| globs.is_match(&**site)) {
             return Ok(());
         }
-        let has_sites = self.sides().flat_map(|side| &side.sets).any(|set| set.name.is_some());
+        let has_sites = self
+            .sides()
+            .flat_map(|side| &side.sets)
+            .any(|set| set.name.is_some());
         let help = match (self.in_repository, has_sites) {
             (true, true) => "run `layercake sites` to list the sites",
             (true, false) => "no site of this repository has a valid site definition",
@@ -439,15 +531,23 @@ impl Loaded {
     pub(super) fn undefined(&self, plan: &Plan<'_>) -> Vec<Arc<str>> {
         let defined = self.head.site_names();
         let is_named = |site: &Arc<str>| {
-            plan.options.sites.as_ref().is_none_or(|globs| globs.is_match(&**site))
+            plan.options
+                .sites
+                .as_ref()
+                .is_none_or(|globs| globs.is_match(&**site))
         };
         let is_asked =
             |site: &Arc<str>| is_named(site) && self.head.may_read_one(site, &plan.options.only);
         let findings = self.head.layout_findings(&self.sources).into_iter();
         let unread = self.head.unread_definitions().map(|(site, _)| site.clone());
-        let named: BTreeSet<Arc<str>> =
-            findings.flat_map(|finding| finding.sites).chain(unread).collect();
-        named.into_iter().filter(|site| !defined.contains(site) && is_asked(site)).collect()
+        let named: BTreeSet<Arc<str>> = findings
+            .flat_map(|finding| finding.sites)
+            .chain(unread)
+            .collect();
+        named
+            .into_iter()
+            .filter(|site| !defined.contains(site) && is_asked(site))
+            .collect()
     }
 
     /// Requested files of the wanted sites that were not read completely.
@@ -461,9 +561,14 @@ impl Loaded {
         let files = wanted.iter().flat_map(|set| set.all_files());
         let files = files.filter(|file| unread.contains(file));
         let places = files.map(|file| self.sources.written(self.fault_in(file)));
-        let places: BTreeMap<&RepoPath, Span> =
-            places.map(|place| (self.sources.path_of(place), place)).collect();
-        places.into_iter().filter(|(path, _)| plan.concerns(path)).map(|(_, at)| at).collect()
+        let places: BTreeMap<&RepoPath, Span> = places
+            .map(|place| (self.sources.path_of(place), place))
+            .collect();
+        places
+            .into_iter()
+            .filter(|(path, _)| plan.concerns(path))
+            .map(|(_, at)| at)
+            .collect()
     }
 
     /// Number of documents in the requested files of the head.
@@ -472,7 +577,10 @@ impl Loaded {
             None => self.head.files.iter().map(|file| file.id).collect(),
             Some(_) => wanted.iter().flat_map(|set| &set.files).copied().collect(),
         };
-        files.into_iter().map(|file| self.file(file).documents.len()).sum()
+        files
+            .into_iter()
+            .map(|file| self.file(file).documents.len())
+            .sum()
     }
 
     /// Findings for documents of the head that were secret in the base.
@@ -480,7 +588,10 @@ impl Loaded {
         let sites = self.head.sites_of_files();
         self.exposed.iter().map(|finding| {
             let sites = sites.of(finding.primary.span.file).cloned().collect();
-            Diagnostic { sites, ..finding.clone() }
+            Diagnostic {
+                sites,
+                ..finding.clone()
+            }
         })
     }
 
@@ -491,7 +602,11 @@ impl Loaded {
     }
 
     pub(super) fn secrets(&self) -> Vec<Span> {
-        self.files.iter().flat_map(|file| &file.secrets).copied().collect()
+        self.files
+            .iter()
+            .flat_map(|file| &file.secrets)
+            .copied()
+            .collect()
     }
 
     /// The sources, their secret spans, and the files whose lines must not be shown.
@@ -509,7 +624,9 @@ impl Loaded {
 /// Hides the layers of secret documents that no policy has: the value may be a part of the secret.
 fn hide_unknown_layers(files: &mut [LoadedFile]) {
     let documents = files.iter().flat_map(|file| &file.documents);
-    let orders = documents.clone().filter_map(|document| document.layer_order.as_ref());
+    let orders = documents
+        .clone()
+        .filter_map(|document| document.layer_order.as_ref());
     let layers = orders.flatten().map(|layer| layer.value.clone());
     let known: HashSet<Arc<str>> = layers.chain(LAYERS.map(Arc::from)).collect();
     for file in files {
@@ -529,7 +646,12 @@ fn hide_later_secrets(
     let (of_head, of_base) = (ids(head), ids(base));
     let only_base: BTreeSet<FileId> = of_base.difference(&of_head).copied().collect();
     let only_head: BTreeSet<FileId> = of_head.difference(&of_base).copied().collect();
-    hide_in_earlier(files, sources, [&of_head, &only_head, &only_base], &only_base);
+    hide_in_earlier(
+        files,
+        sources,
+        [&of_head, &only_head, &only_base],
+        &only_base,
+    );
 }
 
 /// Hides text that is public in `earlier` files and secret in those of the head. Text that moved
@@ -584,7 +706,11 @@ impl ExposedDocuments {
         let (all, before) = (placed(&edited), placed(&gone));
         let found = LaterSecrets::of(&all, &[], &[]);
         let exposed = before.iter().flat_map(|document| found.exposed(*document));
-        Self(exposed.map(|it| (it.head.span, rules::report_exposed(&it))).collect())
+        Self(
+            exposed
+                .map(|it| (it.head.span, rules::report_exposed(&it)))
+                .collect(),
+        )
     }
 
     /// Hides the data of the documents, which must not be shown beside its secret state. Returns the
@@ -596,8 +722,9 @@ impl ExposedDocuments {
             let is_shown =
                 |document: &Document| !document.data.secret && self.0.contains_key(&document.span);
             let documents = file.documents.iter();
-            let later: Vec<Option<Later>> =
-                documents.map(|document| is_shown(document).then_some(Later::Data)).collect();
+            let later: Vec<Option<Later>> = documents
+                .map(|document| is_shown(document).then_some(Later::Data))
+                .collect();
             file.hide_later(&later, id, sources.get(id));
         }
         self.0.into_values().collect()
@@ -606,13 +733,25 @@ impl ExposedDocuments {
 
 impl LoadedSide {
     fn of(files: SideFiles) -> Self {
-        let SideFiles { files, layout, parts } = files;
-        Self { files, parts, layout, ..Self::default() }
+        let SideFiles {
+            files,
+            layout,
+            parts,
+        } = files;
+        Self {
+            files,
+            parts,
+            layout,
+            ..Self::default()
+        }
     }
 
     /// Names of the existing sites.
     pub(super) fn site_names(&self) -> BTreeSet<Arc<str>> {
-        self.sets.iter().filter_map(|set| set.name.clone()).collect()
+        self.sets
+            .iter()
+            .filter_map(|set| set.name.clone())
+            .collect()
     }
 
     /// All files that contain its parts, including decoded ones.
@@ -643,7 +782,10 @@ impl LoadedSide {
         for files in &mut sets {
             let site = (files.name.as_deref(), files.site_type.as_deref());
             let used = sets_of_site(&plan.options.configuration.sets, site, Some, &parts);
-            let used = used.iter().flat_map(|set| &set.sources).flat_map(|source| &source.files);
+            let used = used
+                .iter()
+                .flat_map(|set| &set.sources)
+                .flat_map(|source| &source.files);
             let used: BTreeSet<FileId> = used.map(|given| given.at.file).collect();
             let is_used = |file: &&PartFile| used.contains(&file.file);
             for file in self.parts.iter().filter(is_used) {
@@ -658,14 +800,20 @@ impl LoadedSide {
 
     /// All parts, by the path of their file.
     pub(super) fn parts_by_path(&self) -> BTreeMap<&RepoPath, GivenFile<'_>> {
-        self.parts.iter().map(|file| (&file.path, file.given())).collect()
+        self.parts
+            .iter()
+            .map(|file| (&file.path, file.given()))
+            .collect()
     }
 
     /// Sets that the plan requests.
     pub(super) fn wanted(&self, plan: &Plan<'_>) -> Vec<&SetFiles> {
         let is_wanted = |set: &&SetFiles| {
-            let named =
-                |globs: &GlobSet| set.name.as_ref().is_some_and(|name| globs.is_match(&**name));
+            let named = |globs: &GlobSet| {
+                set.name
+                    .as_ref()
+                    .is_some_and(|name| globs.is_match(&**name))
+            };
             plan.options.sites.as_ref().is_none_or(named)
         };
         self.sets.iter().filter(is_wanted).collect()
@@ -674,54 +822,71 @@ impl LoadedSide {
     /// Sites that each file applies to.
     pub(super) fn sites_of_files(&self) -> &SitesOfFiles {
         self.sites.get_or_init(|| {
-            let named = self.sets.iter().filter_map(|set| Some((set, set.name.as_ref()?)));
-            let all = named.clone().map(|(set, _)| set.files.len() + set.parts.len()).sum();
+            let named = self
+                .sets
+                .iter()
+                .filter_map(|set| Some((set, set.name.as_ref()?)));
+            let all = named
+                .clone()
+                .map(|(set, _)| set.files.len() + set.parts.len())
+                .sum();
             // Exact capacity, because the list is kept.
             let mut pairs = Vec::with_capacity(all);
             for (set, name) in named {
                 pairs.extend(set.all_files().map(|file| (file, name.clone())));
             }
-            pairs.extend(self.unread_definitions().map(|(site, file)| (file, site.clone())));
+            pairs.extend(
+                self.unread_definitions()
+                    .map(|(site, file)| (file, site.clone())),
+            );
             pairs.into_iter().collect()
         })
     }
 
     /// Sites whose definitions are unreadable.
     pub(super) fn unread_definitions(&self) -> impl Iterator<Item = (&Arc<str>, FileId)> {
-        self.layout_problems.iter().filter_map(|problem| match problem {
-            LayoutProblem::UnreadDefinition { site, file } => Some((site, *file)),
-            _ => None,
-        })
+        self.layout_problems
+            .iter()
+            .filter_map(|problem| match problem {
+                LayoutProblem::UnreadDefinition { site, file } => Some((site, *file)),
+                _ => None,
+            })
     }
 
     /// Place at which the definition of an existing site is unreadable or unusable.
     pub(super) fn unusable_definition(&self, site: &str) -> Option<Span> {
-        self.layout_problems.iter().find_map(|problem| match problem {
-            LayoutProblem::UnreadDefinition { site: of, file }
-            | LayoutProblem::MissingDefinition { site: of, file } => {
-                (**of == *site).then_some(Span::point(*file, 0))
-            }
-            LayoutProblem::InvalidDefinition { site: of, at } => (**of == *site).then_some(*at),
-            LayoutProblem::Odd { .. }
-            | LayoutProblem::MissingType { .. }
-            | LayoutProblem::UnusedType { .. }
-            | LayoutProblem::Clash { .. }
-            | LayoutProblem::IgnoredRevision { .. }
-            | LayoutProblem::MissingRepository { .. }
-            | LayoutProblem::UnreadableRepository { .. } => None,
-        })
+        self.layout_problems
+            .iter()
+            .find_map(|problem| match problem {
+                LayoutProblem::UnreadDefinition { site: of, file }
+                | LayoutProblem::MissingDefinition { site: of, file } => {
+                    (**of == *site).then_some(Span::point(*file, 0))
+                }
+                LayoutProblem::InvalidDefinition { site: of, at } => (**of == *site).then_some(*at),
+                LayoutProblem::Odd { .. }
+                | LayoutProblem::MissingType { .. }
+                | LayoutProblem::UnusedType { .. }
+                | LayoutProblem::Clash { .. }
+                | LayoutProblem::IgnoredRevision { .. }
+                | LayoutProblem::MissingRepository { .. }
+                | LayoutProblem::UnreadableRepository { .. } => None,
+            })
     }
 
     /// Findings on the layout of the files.
     pub(super) fn layout_findings(&self, sources: &SourceMap) -> Vec<Diagnostic> {
         let problems = self.layout_problems.iter();
-        problems.filter_map(|problem| rules::report_layout(sources, problem)).collect()
+        problems
+            .filter_map(|problem| rules::report_layout(sources, problem))
+            .collect()
     }
 
     /// File of documents at this path of the main repository.
     pub(super) fn file_at(&self, path: &RepoPath, loaded: &Loaded) -> Option<FileId> {
         let mut files = self.files.iter().filter(|file| file.repository.is_none());
-        files.find(|file| loaded.sources.get(file.id).path() == path).map(|file| file.id)
+        files
+            .find(|file| loaded.sources.get(file.id).path() == path)
+            .map(|file| file.id)
     }
 
     /// Sites that a file applies to.
@@ -732,17 +897,22 @@ impl LoadedSide {
     /// Whether a site may read one of these files and folders. It does not read those of other
     /// sites.
     fn may_read_one(&self, site: &str, paths: &[RepoPath]) -> bool {
-        let Some(layout) = &self.layout else { return true };
+        let Some(layout) = &self.layout else {
+            return true;
+        };
         let of_sites = layout.root.join("site");
         let may_read = |path: &RepoPath| {
-            path.below(&of_sites).is_none_or(|rest| rest.split('/').next() == Some(site))
+            path.below(&of_sites)
+                .is_none_or(|rest| rest.split('/').next() == Some(site))
         };
         paths.is_empty() || paths.iter().any(may_read)
     }
 
     /// Path of a site's definition.
     pub(super) fn definition_of(&self, site: &str) -> Option<RepoPath> {
-        self.layout.as_ref().map(|layout| layout.definition_of(site))
+        self.layout
+            .as_ref()
+            .map(|layout| layout.definition_of(site))
     }
 
     /// Finds the sets. `uses` are the further repositories of the sites; `None` without sites.
@@ -759,7 +929,9 @@ impl LoadedSide {
             folders.entry(file.repository).or_default().push(file.id);
         }
         for files in folders.into_values().filter(|_| work.has_findings()) {
-            let files = files.into_iter().map(|file| (file, sources.get(file).path()));
+            let files = files
+                .into_iter()
+                .map(|file| (file, sources.get(file).path()));
             self.layout_problems.extend(clashes(files));
         }
         let Some(uses) = uses else {
@@ -776,8 +948,11 @@ impl LoadedSide {
         };
         let Some(layout) = &self.layout else { return };
         let definition = |file: FileId| loaded[file.index()].definition.as_ref();
-        let files: Vec<(FileId, Option<&Node>)> =
-            self.files.iter().map(|file| (file.id, definition(file.id))).collect();
+        let files: Vec<(FileId, Option<&Node>)> = self
+            .files
+            .iter()
+            .map(|file| (file.id, definition(file.id)))
+            .collect();
         self.sets = sites_of(layout, uses, sources, &files, &mut self.layout_problems);
         let is_unread = |file: FileId| {
             let has_fault = || sources.get(file).fault().is_some();
@@ -787,7 +962,10 @@ impl LoadedSide {
             if let LayoutProblem::InvalidDefinition { site, at } = problem
                 && is_unread(at.file)
             {
-                *problem = LayoutProblem::UnreadDefinition { site: site.clone(), file: at.file };
+                *problem = LayoutProblem::UnreadDefinition {
+                    site: site.clone(),
+                    file: at.file,
+                };
             }
         }
     }
@@ -803,14 +981,21 @@ fn sites_of(
 ) -> Vec<SetFiles> {
     for (path, oddity) in &layout.odd {
         let file = sources.add(Source::new(path.clone(), Ok(Vec::new())));
-        problems.push(LayoutProblem::Odd { file, oddity: *oddity });
+        problems.push(LayoutProblem::Odd {
+            file,
+            oddity: *oddity,
+        });
     }
     for site in layout.undefined_sites() {
         let missing = Source::new(layout.definition_of(&site), Ok(Vec::new()));
         let file = sources.add(missing);
         problems.push(LayoutProblem::MissingDefinition { file, site });
     }
-    layout.sites(files, uses, problems).into_iter().map(SetFiles::from).collect()
+    layout
+        .sites(files, uses, problems)
+        .into_iter()
+        .map(SetFiles::from)
+        .collect()
 }
 
 /// Adds the problems, comments and secrets of a file of parts to the file that contains them:
@@ -827,14 +1012,18 @@ fn add_part_file(part_file: &PartFile, sources: &SourceMap, files: &mut [LoadedF
         files[part.span.file.index()].add_part(part);
     }
     for problem in &read.problems {
-        files[problem.span.file.index()].problems.push(problem.clone());
+        files[problem.span.file.index()]
+            .problems
+            .push(problem.clone());
     }
     for comment in &read.comments {
         files[comment.span.file.index()].comments.push(*comment);
     }
     if part_file.is_secret {
         // The containing files show the parts, too.
-        part_file.files().for_each(|file| hide(files, file, sources));
+        part_file
+            .files()
+            .for_each(|file| hide(files, file, sources));
     }
 }
 
@@ -858,7 +1047,8 @@ fn hide(files: &mut [LoadedFile], file: FileId, sources: &SourceMap) {
 /// If it is unreadable.
 pub(crate) fn baseline(tree: &dyn Tree, path: &RepoPath) -> Result<Option<Baseline>, Error> {
     let file = BaselineFile::at(tree, path);
-    file.map(|file| file.read(&mut SourceMap::new())).transpose()
+    file.map(|file| file.read(&mut SourceMap::new()))
+        .transpose()
 }
 
 /// A baseline file after reading.
@@ -937,7 +1127,11 @@ impl<'t> BaselineFile<'t> {
         let folder = Folder::in_tree(tree, path);
         let is_secret = folder.hides(&SecretKinds::default(), source.text());
         Baseline::read(file, source.text()).map_err(|Damage { line, message }| {
-            let why = if is_secret { secrecy::NOT_SHOWN } else { &message };
+            let why = if is_secret {
+                secrecy::NOT_SHOWN
+            } else {
+                &message
+            };
             unusable(format!("invalid baseline: {path}:{line}: {why}"))
         })
     }

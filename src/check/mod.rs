@@ -71,7 +71,11 @@ static NO_USES: Uses = Uses::new();
 impl<'a> Scope<'a> {
     /// The sites of a repository without further repositories.
     pub fn of_repository(layout: &'a Layout) -> Self {
-        Scope::Repository { layout, further: &[], uses: &NO_USES }
+        Scope::Repository {
+            layout,
+            further: &[],
+            uses: &NO_USES,
+        }
     }
 }
 
@@ -154,7 +158,13 @@ impl Options {
             Some(layout) => Scope::of_repository(layout),
             None => Scope::Set(vec![RepoPath::new("")]),
         };
-        Plan { tree, scope, base, options: self, progress }
+        Plan {
+            tree,
+            scope,
+            base,
+            options: self,
+            progress,
+        }
     }
 }
 
@@ -183,7 +193,12 @@ pub struct Base<'a> {
 impl<'a> Base<'a> {
     /// A side without further repositories.
     pub fn of_repository(tree: &'a dyn Tree, layout: Option<&'a Layout>) -> Self {
-        Self { tree, layout, uses: &NO_USES, reached: None }
+        Self {
+            tree,
+            layout,
+            uses: &NO_USES,
+            reached: None,
+        }
     }
 }
 
@@ -244,7 +259,10 @@ impl Progress {
             (ProgressUnit::Commits, ProgressUnit::Files | ProgressUnit::Sites) => before,
             (ProgressUnit::Files, ProgressUnit::Files) => {
                 let all = before.all.unwrap_or_default() + all.unwrap_or_default();
-                ProgressStep { all: Some(all), ..before }
+                ProgressStep {
+                    all: Some(all),
+                    ..before
+                }
             }
             _ => ProgressStep { unit, done: 0, all },
         };
@@ -288,7 +306,9 @@ impl Plan<'_> {
 
     /// Keeps the findings that apply to a requested site, and removes other sites from them.
     fn keep_requested(&self, findings: &mut Vec<Diagnostic>) {
-        let Some(globs) = &self.options.sites else { return };
+        let Some(globs) = &self.options.sites else {
+            return;
+        };
         findings.retain_mut(|finding| {
             finding.sites.retain(|site| globs.is_match(&**site));
             !finding.sites.is_empty()
@@ -338,7 +358,9 @@ pub struct RenderedSite<'a> {
 impl RenderedSite<'_> {
     /// Those of `docs` that were not requested before.
     pub(crate) fn unrequested(&self, docs: impl IntoIterator<Item = DocId>) -> Vec<DocId> {
-        docs.into_iter().filter(|doc| !self.rendered.is_wanted(*doc)).collect()
+        docs.into_iter()
+            .filter(|doc| !self.rendered.is_wanted(*doc))
+            .collect()
     }
 }
 
@@ -530,7 +552,10 @@ pub(crate) fn parse(plan: &Plan<'_>) -> Result<ParseTotals, Error> {
     let reads = (Work::Judge, SitesRead::All);
     let sources = SideSource::of_plan(plan);
     let files = Files::new(plan, &sources, reads, FilesSoFar::default(), &keep)?;
-    let totals = ParseTotals { files: files.kept.len(), documents: documents.load(Relaxed) };
+    let totals = ParseTotals {
+        files: files.kept.len(),
+        documents: documents.load(Relaxed),
+    };
     give_back(files);
     Ok(totals)
 }
@@ -544,7 +569,8 @@ pub fn limit_threads(asked: usize) -> bool {
     let is_beyond = asked > MAX_THREADS;
     if is_beyond {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(MAX_THREADS);
-        pool.build_global().expect("nothing has started threads before");
+        pool.build_global()
+            .expect("nothing has started threads before");
     }
     is_beyond
 }

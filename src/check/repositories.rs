@@ -28,17 +28,26 @@ pub(super) fn used_repositories(plan: &Plan<'_>, loaded: &Loaded) -> Vec<UsedRep
         let sides = [Which::Base, Which::Head]
             .map(|which| plan.uses(which)?.get(&site))
             .map(|uses| uses.map_or(&[][..], Vec::as_slice));
-        let names: BTreeSet<&Arc<str>> =
-            sides.iter().flat_map(|it| it.iter()).map(|it| &it.name).collect();
+        let names: BTreeSet<&Arc<str>> = sides
+            .iter()
+            .flat_map(|it| it.iter())
+            .map(|it| &it.name)
+            .collect();
         for name in names {
             let [base, head] = sides.map(|uses| uses.iter().find(|it| it.name == *name));
-            let Some(given) = head.or(base).map(|it| it.given.clone()) else { continue };
+            let Some(given) = head.or(base).map(|it| it.given.clone()) else {
+                continue;
+            };
             let read = |it: Option<&Use>| match it {
                 None => RepositoryRead::Nothing,
-                Some(Use { found: Ok(index), .. }) => RepositoryRead::Files(*index),
-                Some(Use { found: Err(_), revision, .. }) => {
-                    RepositoryRead::Unreadable(revision.clone())
-                }
+                Some(Use {
+                    found: Ok(index), ..
+                }) => RepositoryRead::Files(*index),
+                Some(Use {
+                    found: Err(_),
+                    revision,
+                    ..
+                }) => RepositoryRead::Unreadable(revision.clone()),
             };
             let revision = |it: Option<&Use>| it.map(|it| it.revision.clone());
             let further = plan.further().iter().find(|it| it.name == given);
@@ -64,23 +73,34 @@ pub(super) fn used_repositories(plan: &Plan<'_>, loaded: &Loaded) -> Vec<UsedRep
 impl LoadedSide {
     /// Names and pins of a site's repositories that are not read.
     pub(super) fn unknown_repositories(&self, site: &str) -> BTreeSet<(&str, Option<&Pin>)> {
-        let missing = self.layout_problems.iter().filter_map(|problem| match problem {
-            LayoutProblem::MissingRepository { sites, .. } => {
-                let (_, named) = sites.iter().find(|(of, _)| &**of == site)?;
-                Some(named)
-            }
-            LayoutProblem::UnreadableRepository { site: of, repository, .. } => {
-                (&**of == site).then_some(repository)
-            }
-            _ => None,
-        });
-        missing.map(|it| (&*it.name.value, it.pin.as_ref().map(|pin| &pin.value))).collect()
+        let missing = self
+            .layout_problems
+            .iter()
+            .filter_map(|problem| match problem {
+                LayoutProblem::MissingRepository { sites, .. } => {
+                    let (_, named) = sites.iter().find(|(of, _)| &**of == site)?;
+                    Some(named)
+                }
+                LayoutProblem::UnreadableRepository {
+                    site: of,
+                    repository,
+                    ..
+                } => (&**of == site).then_some(repository),
+                _ => None,
+            });
+        missing
+            .map(|it| (&*it.name.value, it.pin.as_ref().map(|pin| &pin.value)))
+            .collect()
     }
 
     /// Place where the definition of a site pins the revision of a repository.
     fn pin_of(&self, site: &str, name: &str, loaded: &Loaded) -> Option<Span> {
         let file = self.file_at(&self.definition_of(site)?, loaded)?;
         let named = loaded.repositories_of(file)?;
-        named.into_iter().find(|it| &*it.name.value == name)?.pin.map(|pin| pin.span)
+        named
+            .into_iter()
+            .find(|it| &*it.name.value == name)?
+            .pin
+            .map(|pin| pin.span)
     }
 }

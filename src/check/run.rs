@@ -51,17 +51,28 @@ pub fn compare_with(
         match settings.before {
             ComparedWith::Base => {
                 let files = sides.file_edits(&documents.edited);
-                edits(documents.base, documents.head, &documents.unedited, files, keys)
+                edits(
+                    documents.base,
+                    documents.head,
+                    &documents.unedited,
+                    files,
+                    keys,
+                )
             }
             ComparedWith::Nothing => edits(Vec::new(), Vec::new(), &[], Vec::new(), keys),
         }
     });
     let reported = sides.revisions.reported(plan.further(), &repositories);
-    for number in edits.edits.iter_mut().filter_map(|edit| edit.repository.as_mut()) {
+    for number in edits
+        .edits
+        .iter_mut()
+        .filter_map(|edit| edit.repository.as_mut())
+    {
         *number = reported[*number];
     }
     add_count(Stage::Pair, || edits.edits.len());
-    plan.progress.begin(ProgressUnit::Sites, Some(sides.pairs.len()));
+    plan.progress
+        .begin(ProgressUnit::Sites, Some(sides.pairs.len()));
     // Limits are the same as if all sites were compared.
     let left_out = sides.head.all_sets - sides.head.sets.len();
     let limits = Limits::of_each(sides.pairs.len() + left_out);
@@ -69,17 +80,28 @@ pub fn compare_with(
     let known = KnownDocuments::of_files(sides.files_of_several());
     let sites = map_in_parallel(&sides.pairs, |pair| {
         let of_run = &known;
-        let run =
-            SiteRun { sides: &sides, settings, pair, edits: &edits, unedited, of_run, limits };
+        let run = SiteRun {
+            sides: &sides,
+            settings,
+            pair,
+            edits: &edits,
+            unedited,
+            of_run,
+            limits,
+        };
         let compared = run.guarded(per_site);
         plan.progress.add(ProgressUnit::Sites, 1);
         compared
     });
-    let (mut findings, has_failed) =
-        time(Stage::Judge, || compared_findings(&sides, settings, &sites, &edits.edits));
+    let (mut findings, has_failed) = time(Stage::Judge, || {
+        compared_findings(&sides, settings, &sites, &edits.edits)
+    });
     let internal_error = loaded.has_failed() || has_failed;
     add_count(Stage::Judge, || {
-        sites.iter().map(|site| site.base_findings.len() + site.head_findings.len()).sum()
+        sites
+            .iter()
+            .map(|site| site.base_findings.len() + site.head_findings.len())
+            .sum()
     });
     let mut found = Vec::new();
     let mut checked = Vec::new();
@@ -101,9 +123,19 @@ pub fn compare_with(
     let real = files.filter(|file| file.decoded_from().is_none());
     let edited_files = real.map(|file| file.path().clone()).collect();
     let damaged_baseline = loaded.damaged_baseline.take();
-    let checked = Checked { internal_error, ..closed(plan, loaded, checked, repositories) };
+    let checked = Checked {
+        internal_error,
+        ..closed(plan, loaded, checked, repositories)
+    };
     let gated = Findings::default();
-    Ok(Compared { checked, comparison, findings, gated, edited_files, damaged_baseline })
+    Ok(Compared {
+        checked,
+        comparison,
+        findings,
+        gated,
+        edited_files,
+        damaged_baseline,
+    })
 }
 
 /// Removes what the plan does not request. Keeps the edits of the given files in the requested
@@ -181,29 +213,49 @@ fn compared_findings(
         None => in_files.causes(finding),
     };
     let only = &sides.plan.options.only;
-    let of_side =
-        |findings, side: &LoadedSide| triage::SideFindings { findings, sites: side.site_names() };
+    let of_side = |findings, side: &LoadedSide| triage::SideFindings {
+        findings,
+        sites: side.site_names(),
+    };
     let (base, head) = (of_side(base, sides.base), of_side(head, sides.head));
     let mut compared = triage::ComparedFindings::new(base, head, sources, only, &causes);
     let unread = |id: EditId| {
         let edit = &edits[id.index()];
-        edit.head.as_ref().filter(|_| edit.kind == EditKind::File).map(|text| text.at.file)
+        edit.head
+            .as_ref()
+            .filter(|_| edit.kind == EditKind::File)
+            .map(|text| text.at.file)
     };
     let taking = |id: EditId| taking_edit(id, edits, &renamed, sources);
-    let edits = EditsOfFindings { unread: &unread, taking: &taking, untried: &untried };
+    let edits = EditsOfFindings {
+        unread: &unread,
+        taking: &taking,
+        untried: &untried,
+    };
     compared.mark_consequences(&edits, sources);
     let added_ignores = match settings.before {
         ComparedWith::Base => loaded.added_ignores(),
         ComparedWith::Nothing => 0,
     };
-    (triage::ComparedFindings { added_ignores, ..compared }, has_failed)
+    (
+        triage::ComparedFindings {
+            added_ignores,
+            ..compared
+        },
+        has_failed,
+    )
 }
 
 /// Key that identifies a finding of one site.
 type FindingKey<'d> = (Span, &'static str, &'d str, &'d [Arc<str>]);
 
 fn finding_key(finding: &Diagnostic) -> FindingKey<'_> {
-    (finding.primary.span, finding.rule.name, &*finding.message, &*finding.sites)
+    (
+        finding.primary.span,
+        finding.rule.name,
+        &*finding.message,
+        &*finding.sites,
+    )
 }
 
 /// Edits by file, to find the causes of findings of file rules.
@@ -228,7 +280,12 @@ impl<'e> EditsInFiles<'e> {
                 by_path.entry(path).or_default().push(id);
             }
         }
-        Self { renamed, sources, texts, by_path }
+        Self {
+            renamed,
+            sources,
+            texts,
+            by_path,
+        }
     }
 
     /// Edits at the places of a finding, with those that removed what they add under another name;
@@ -241,7 +298,10 @@ impl<'e> EditsInFiles<'e> {
             let in_file = self.by_path.get(self.sources.path_of(finding.primary.span));
             let in_file = in_file.map_or(&[][..], Vec::as_slice);
             if in_file.len() > MAX_EDITS {
-                return FindingCauses { is_limited: true, ..FindingCauses::default() };
+                return FindingCauses {
+                    is_limited: true,
+                    ..FindingCauses::default()
+                };
             }
             return FindingCauses::known(in_file.to_vec());
         }

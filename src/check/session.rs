@@ -94,7 +94,14 @@ impl<'p> Session<'p> {
         let loaded = Loaded::for_session(plan, (work, sites), None)?;
         loaded.ensure_sites(plan)?;
         let known = KnownDocuments::of_files(shared_files(plan, &loaded));
-        Ok(Self { plan, loaded, read, known, judged: JudgedSites::new(), failures: Vec::new() })
+        Ok(Self {
+            plan,
+            loaded,
+            read,
+            known,
+            judged: JudgedSites::new(),
+            failures: Vec::new(),
+        })
     }
 
     /// As [`Session::new`], reading only files that were not read yet.
@@ -110,7 +117,12 @@ impl<'p> Session<'p> {
         let work = self.loaded.work;
         let sites = Self::sites_read(self.plan, work, read.as_ref());
         let loaded = Loaded::for_session(self.plan, (work, sites), Some(self.loaded))?;
-        Ok(Self { loaded, read, ..self }.with_known_files())
+        Ok(Self {
+            loaded,
+            read,
+            ..self
+        }
+        .with_known_files())
     }
 
     /// The session after `files` were changed, added or removed, as `plan` reads them now. All
@@ -123,18 +135,36 @@ impl<'p> Session<'p> {
         plan: &'q Plan<'q>,
         files: &BTreeSet<RepoPath>,
     ) -> Result<Session<'q>, Error> {
-        let Self { mut loaded, read, known, judged, failures, .. } = self;
+        let Self {
+            mut loaded,
+            read,
+            known,
+            judged,
+            failures,
+            ..
+        } = self;
         loaded.forget(files);
         let work = loaded.work;
         let sites = Self::sites_read(plan, work, read.as_ref());
         let loaded = Loaded::for_session(plan, (work, sites), Some(loaded))?;
         loaded.ensure_sites(plan)?;
-        Ok(Session { plan, loaded, read, known, judged, failures }.with_known_files())
+        Ok(Session {
+            plan,
+            loaded,
+            read,
+            known,
+            judged,
+            failures,
+        }
+        .with_known_files())
     }
 
     fn with_known_files(self) -> Self {
         let files = shared_files(self.plan, &self.loaded);
-        Self { known: self.known.keeping(files), ..self }
+        Self {
+            known: self.known.keeping(files),
+            ..self
+        }
     }
 
     fn sites_read<'s>(
@@ -153,7 +183,9 @@ impl<'p> Session<'p> {
     /// The sites, by name.
     pub(crate) fn sites(&self) -> Vec<NameAndType> {
         let sites = self.loaded.head.wanted(self.plan).into_iter();
-        sites.map(|set| (set.name.clone(), set.site_type.clone())).collect()
+        sites
+            .map(|set| (set.name.clone(), set.site_type.clone()))
+            .collect()
     }
 
     /// Path of the file that contains a span.
@@ -186,11 +218,15 @@ impl<'p> Session<'p> {
             (Some(names), Some(name)) => names.contains(name),
             (None, _) | (_, None) => true,
         });
-        self.plan.progress.begin(ProgressUnit::Sites, Some(wanted.len()));
+        self.plan
+            .progress
+            .begin(ProgressUnit::Sites, Some(wanted.len()));
         let known = [&self.known];
-        let of_sites =
-            map_in_parallel(&wanted, |set| site(self.plan, &self.loaded, set, &known, per_site));
-        self.failures.extend(of_sites.into_iter().flat_map(|(_, found)| found));
+        let of_sites = map_in_parallel(&wanted, |set| {
+            site(self.plan, &self.loaded, set, &known, per_site)
+        });
+        self.failures
+            .extend(of_sites.into_iter().flat_map(|(_, found)| found));
     }
 
     /// All findings, as of a run over the files in their current state. Judges only sites that a
@@ -198,22 +234,37 @@ impl<'p> Session<'p> {
     pub fn findings(&mut self) -> Findings {
         let before = mem::take(&mut self.judged);
         let (mut judged, reached) = self.reached(before);
-        self.plan.progress.begin(ProgressUnit::Sites, Some(reached.len()));
+        self.plan
+            .progress
+            .begin(ProgressUnit::Sites, Some(reached.len()));
         let found = map_in_parallel(&reached, |reached| {
             let known: Vec<&KnownDocuments> =
                 [&self.known].into_iter().chain(&reached.known).collect();
-            let ((_, found), left) =
-                site(self.plan, &self.loaded, reached.set, &known, &|_| Vec::new());
+            let ((_, found), left) = site(self.plan, &self.loaded, reached.set, &known, &|_| {
+                Vec::new()
+            });
             (found, left)
         });
         let sites = self.loaded.head.all_sets;
         for (ReachedSite { set, known }, found) in reached.into_iter().zip(found) {
             let (files, parts) = (set.files.clone(), set.parts.clone());
-            judged.insert(set.name.clone(), JudgedSite { files, parts, sites, found, known });
+            judged.insert(
+                set.name.clone(),
+                JudgedSite {
+                    files,
+                    parts,
+                    sites,
+                    found,
+                    known,
+                },
+            );
         }
         let mut diagnostics = of_files(&self.loaded);
         diagnostics.extend(judged.values().flat_map(|site| site.found.iter().cloned()));
-        diagnostics.extend(self.loaded.configuration_findings(self.plan, &self.loaded.head));
+        diagnostics.extend(
+            self.loaded
+                .configuration_findings(self.plan, &self.loaded.head),
+        );
         self.judged = judged;
         triaged(self.plan, &self.loaded, diagnostics)
     }
@@ -235,8 +286,9 @@ impl<'p> Session<'p> {
         }
         let keeps = reached.len() <= MAX_EDITED;
         let of_site = |(set, known): (&'s SetFiles, Option<KnownDocuments>)| {
-            let known =
-                known.filter(|_| keeps).map(|known| known.keeping(set.all_files().collect()));
+            let known = known
+                .filter(|_| keeps)
+                .map(|known| known.keeping(set.all_files().collect()));
             ReachedSite { set, known }
         };
         (judged, reached.into_iter().map(of_site).collect())
@@ -268,8 +320,9 @@ pub(super) fn run(
     let wanted = loaded.head.wanted(plan);
     let known = KnownDocuments::of_files(shared_files(plan, &loaded));
     plan.progress.begin(ProgressUnit::Sites, Some(wanted.len()));
-    let of_sites =
-        map_in_parallel(&wanted, |files| site(plan, &loaded, files, &[&known], per_site));
+    let of_sites = map_in_parallel(&wanted, |files| {
+        site(plan, &loaded, files, &[&known], per_site)
+    });
     let (sites, found): (Vec<_>, Vec<_>) = of_sites.into_iter().unzip();
     diagnostics.extend(found.into_iter().flatten());
     diagnostics.extend(loaded.configuration_findings(plan, &loaded.head));
@@ -308,7 +361,13 @@ fn checked(
     let (undefined, unread) = (loaded.undefined(plan), loaded.unread(plan, &wanted));
     let repositories = used_repositories(plan, &loaded);
     let checked = closed(plan, loaded, sites, repositories);
-    Checked { findings, undefined, unread, internal_error, ..checked }
+    Checked {
+        findings,
+        undefined,
+        unread,
+        internal_error,
+        ..checked
+    }
 }
 
 /// Selects the findings that count.
@@ -381,7 +440,10 @@ fn site<'l>(
         (Some(_), false) => Some(FailedStep::TakingData),
         (Some(_), true) => None,
     };
-    let mut found = side.as_mut().map(|side| mem::take(&mut side.findings)).unwrap_or_default();
+    let mut found = side
+        .as_mut()
+        .map(|side| mem::take(&mut side.findings))
+        .unwrap_or_default();
     found.extend(failed_step.map(|step| files.internal_error_finding(step)));
     let checked = files.checked(loaded, side.as_ref().map_or(0, OneSide::outputs));
     plan.progress.add(ProgressUnit::Sites, 1);

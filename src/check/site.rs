@@ -42,7 +42,10 @@ type JudgedFindings = Arc<[Diagnostic]>;
 impl KnownDocuments {
     /// Documents of these files, which several sites share.
     pub(super) fn of_files(files: FileSet) -> Self {
-        Self { made: Table::of_files(files), ..Self::default() }
+        Self {
+            made: Table::of_files(files),
+            ..Self::default()
+        }
     }
 
     /// Keeps documents of these files only.
@@ -78,7 +81,11 @@ impl<'a> OneSide<'a> {
         known: &[&KnownDocuments],
         (before, asked): (Option<&OneSide<'a>>, RequestedDocuments<'_>),
     ) -> Self {
-        let documents = set.files.iter().flat_map(|file| &loaded.file(*file).documents).collect();
+        let documents = set
+            .files
+            .iter()
+            .flat_map(|file| &loaded.file(*file).documents)
+            .collect();
         let (name, sets) = (set.name.clone(), loaded.sets(plan, side, set));
         let related = time(Stage::Relate, || {
             Related::of(plan, loaded, (name, documents, sets), side.all_sets, before)
@@ -90,7 +97,13 @@ impl<'a> OneSide<'a> {
                 Work::Judge | Work::Render => Extent::All,
                 Work::Merge => {
                     let is_of_set = |doc: &DocId| related.sets.member(*doc).is_some();
-                    Extent::Only(graph.outputs().map(|(doc, _)| doc).filter(is_of_set).collect())
+                    Extent::Only(
+                        graph
+                            .outputs()
+                            .map(|(doc, _)| doc)
+                            .filter(is_of_set)
+                            .collect(),
+                    )
                 }
                 Work::Answer | Work::Relate => Extent::Only(asked(graph)),
             };
@@ -109,7 +122,14 @@ impl<'a> OneSide<'a> {
         };
         add_count(Stage::Rules, || findings.len());
         if loaded.work == Work::Judge {
-            let slips = Slips { plan, loaded, side, set, known, related: &related };
+            let slips = Slips {
+                plan,
+                loaded,
+                side,
+                set,
+                known,
+                related: &related,
+            };
             time(Stage::Rules, || slips.mark(&facts, &mut findings));
         }
         for finding in &mut findings {
@@ -117,20 +137,42 @@ impl<'a> OneSide<'a> {
         }
         let nothing = Node::new(Value::Null, Span::point(FileId::default(), 0));
         let no_metadata = Whole::Held(nothing);
-        Self { related, rendered, findings, no_metadata }
+        Self {
+            related,
+            rendered,
+            findings,
+            no_metadata,
+        }
     }
 
     /// Data that is compared.
     pub(super) fn side(&self) -> Side<'_> {
-        let written = self.related.site.documents.iter().map(|document| document.whole());
+        let written = self
+            .related
+            .site
+            .documents
+            .iter()
+            .map(|document| document.whole());
         let others = self.related.sets.iter().map(|_| &self.no_metadata);
-        Side::new(&self.related.graph, &self.rendered, written.chain(others).collect())
+        Side::new(
+            &self.related.graph,
+            &self.rendered,
+            written.chain(others).collect(),
+        )
     }
 
     /// Data that callers see.
     pub(super) fn at_hand<'s>(&'s self, sources: &'s SourceMap) -> RenderedSite<'s> {
-        let Related { site, sets, graph, .. } = &self.related;
-        RenderedSite { site, sets, graph, rendered: &self.rendered, sources }
+        let Related {
+            site, sets, graph, ..
+        } = &self.related;
+        RenderedSite {
+            site,
+            sets,
+            graph,
+            rendered: &self.rendered,
+            sources,
+        }
     }
 
     /// Number of outputs.
@@ -166,7 +208,10 @@ impl Slips<'_, '_> {
                 self.mark_without(reported, || self.corrected(correction), findings);
                 continue;
             }
-            for finding in findings.iter_mut().filter(|it| reported.contains(&it.primary.span)) {
+            for finding in findings
+                .iter_mut()
+                .filter(|it| reported.contains(&it.primary.span))
+            {
                 finding.notes.push(UNTRIED.to_owned());
             }
         }
@@ -211,9 +256,11 @@ impl Slips<'_, '_> {
     fn with_type(&self) -> Option<(Span, Vec<&Document>)> {
         let problems = &self.side.layout_problems;
         let (at, near) = problems.iter().find_map(|problem| match problem {
-            LayoutProblem::MissingType { site, site_type, near } => {
-                (Some(site) == self.set.name.as_ref()).then_some((site_type.span, near))
-            }
+            LayoutProblem::MissingType {
+                site,
+                site_type,
+                near,
+            } => (Some(site) == self.set.name.as_ref()).then_some((site_type.span, near)),
             _ => None,
         })?;
         let mut unused = problems.iter().filter_map(|problem| match problem {
@@ -223,19 +270,38 @@ impl Slips<'_, '_> {
         let only = unused.next().filter(|_| unused.next().is_none());
         let meant = Place::Type(near.as_ref().or(only)?.clone());
         let is_of_site = |file: &&SideFile| {
-            let is_read = file.repository.is_none_or(|it| self.set.repositories.contains(&it));
+            let is_read = file
+                .repository
+                .is_none_or(|it| self.set.repositories.contains(&it));
             self.set.files.contains(&file.id) || is_read && file.place.as_ref() == Some(&meant)
         };
         let files = self.side.files.iter().filter(is_of_site);
-        Some((at, files.flat_map(|file| &self.loaded.file(file.id).documents).collect()))
+        Some((
+            at,
+            files
+                .flat_map(|file| &self.loaded.file(file.id).documents)
+                .collect(),
+        ))
     }
 
     /// Findings in the site with these documents.
     fn findings_in(&self, documents: Vec<&Document>) -> Vec<Diagnostic> {
-        let Self { plan, loaded, side, set, known, .. } = *self;
+        let Self {
+            plan,
+            loaded,
+            side,
+            set,
+            known,
+            ..
+        } = *self;
         let (name, sets) = (set.name.clone(), loaded.sets(plan, side, set));
-        let site =
-            Related::of(plan, loaded, (name, documents, sets), side.all_sets, std::iter::empty());
+        let site = Related::of(
+            plan,
+            loaded,
+            (name, documents, sets),
+            side.all_sets,
+            std::iter::empty(),
+        );
         let known_tables = (&tables(plan, known)[..], Matching::Values);
         let rendered = render_with(&site.graph, known_tables, Extent::All);
         judged(&site.facts(loaded, &rendered), known)
@@ -281,7 +347,10 @@ fn found_in_documents(facts: &SiteFacts<'_>, known: &[&KnownDocuments]) -> Vec<D
     let of_fresh = rules::check_documents(facts, &fresh);
     // Do not reuse results after a failed check: it is reported at one document, and must be
     // reported in every site.
-    if of_fresh.iter().any(|(_, finding)| rules::is_internal(finding)) {
+    if of_fresh
+        .iter()
+        .any(|(_, finding)| rules::is_internal(finding))
+    {
         fresh.clear();
     }
     let mut by_document: Lookup<DocId, Vec<Diagnostic>> = Lookup::default();
@@ -306,11 +375,16 @@ fn found_in_schemas(facts: &SiteFacts<'_>, known: &[&KnownDocuments]) -> Vec<Dia
     let of_schema = |docs: &Vec<DocId>| {
         let _part = split.part();
         let tables = docs.iter().map(|doc| facts.rendered.table(*doc));
-        let table = tables.max_by_key(|table| table.unwrap_or(usize::MAX)).flatten();
+        let table = tables
+            .max_by_key(|table| table.unwrap_or(usize::MAX))
+            .flatten();
         let Some(known) = table.and_then(|table| known.get(table)) else {
             return schema_rules.check(facts, docs).into();
         };
-        let key: Vec<_> = docs.iter().map(|doc| facts.rendered.made(*doc).clone()).collect();
+        let key: Vec<_> = docs
+            .iter()
+            .map(|doc| facts.rendered.made(*doc).clone())
+            .collect();
         if let Some(findings) = locked(&known.of_schemas).get(&key) {
             return findings.clone();
         }
@@ -323,7 +397,10 @@ fn found_in_schemas(facts: &SiteFacts<'_>, known: &[&KnownDocuments]) -> Vec<Dia
     let all: Vec<&Vec<DocId>> = schemas.values().collect();
     let found: Vec<JudgedFindings> = all.into_par_iter().map(of_schema).collect();
     drop(split);
-    found.iter().flat_map(|findings| findings.iter().cloned()).collect()
+    found
+        .iter()
+        .flat_map(|findings| findings.iter().cloned())
+        .collect()
 }
 
 fn unlocked<T>(memo: &mut Mutex<T>) -> &mut T {
@@ -351,18 +428,29 @@ impl<'a> Related<'a> {
         sharers: usize,
         earlier: impl IntoIterator<Item = &'s OneSide<'e>>,
     ) -> Self {
-        let options = plan.options.configuration.options(&plan.options.deckhand, name.as_deref());
-        let earlier = earlier.into_iter().map(|side| (&side.related.site, &side.related.graph));
+        let options = plan
+            .options
+            .configuration
+            .options(&plan.options.deckhand, name.as_deref());
+        let earlier = earlier
+            .into_iter()
+            .map(|side| (&side.related.site, &side.related.graph));
         let mut same_site = earlier.filter(|(site, _)| site.name == name);
         let again = same_site.find_map(|(site, graph)| site.again(graph, &documents, &options));
         let (site, mut graph) = again.unwrap_or_else(|| {
             let mut site = Site::new(name, documents, &options);
             let graph = site.to_graph(&options);
-            loaded.configured.without_known(&plan.options.configuration, &mut site);
+            loaded
+                .configured
+                .without_known(&plan.options.configuration, &mut site);
             (site, graph)
         });
         let sets = Sets::add_to(sets, &mut graph);
-        Self { site, sets, graph: Graph { sharers, ..graph } }
+        Self {
+            site,
+            sets,
+            graph: Graph { sharers, ..graph },
+        }
     }
 
     /// Facts for the rules.

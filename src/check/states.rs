@@ -116,7 +116,16 @@ impl<'p> SiteStates<'p> {
         progress: &'p Progress,
     ) -> Self {
         let (loaded, known) = (None, KnownDocuments::default());
-        Self { options, settings, set, progress, loaded, known, names, newest: None }
+        Self {
+            options,
+            settings,
+            set,
+            progress,
+            loaded,
+            known,
+            names,
+            newest: None,
+        }
     }
 
     /// Calls `look` with these states, newest first. The states of the first call are the newest of
@@ -134,7 +143,13 @@ impl<'p> SiteStates<'p> {
         let has_layout = |state: &&SiteState| state.layout.is_some();
         let first = states.iter().find(has_layout).or(states.first());
         let first = first.expect("at least one state");
-        let plan = plan(self.options, self.set.as_ref(), first, further, self.progress);
+        let plan = plan(
+            self.options,
+            self.set.as_ref(),
+            first,
+            further,
+            self.progress,
+        );
         let sources: Vec<SideSource<'_>> = states.iter().map(SiteState::source).collect();
         let work = self.settings.work;
         let read_before = self.loaded.as_ref().map_or(0, Loaded::files_read);
@@ -144,8 +159,13 @@ impl<'p> SiteStates<'p> {
             let unread = loaded.unread_files(files.iter().copied());
             NewestStates { files, unread }
         });
-        let of_states = sides.iter().flat_map(|side| &side.files).map(|file| file.id);
-        let fresh = of_states.filter(|file| file.index() >= read_before).collect();
+        let of_states = sides
+            .iter()
+            .flat_map(|side| &side.files)
+            .map(|file| file.id);
+        let fresh = of_states
+            .filter(|file| file.index() >= read_before)
+            .collect();
         loaded.hide_secrets_of(&newest.files, &fresh);
         for states in sides.windows(2) {
             loaded.hide_later_secrets(&states[0], &states[1]);
@@ -184,7 +204,10 @@ impl<'p> SiteStates<'p> {
     /// # Panics
     /// If `look` was never called.
     pub(crate) fn texts(&self) -> (&SourceMap, Vec<Span>, Vec<FileId>) {
-        self.loaded.as_ref().expect("`look` was called before").texts()
+        self.loaded
+            .as_ref()
+            .expect("`look` was called before")
+            .texts()
     }
 
     /// Frees everything except what is needed to show places.
@@ -192,7 +215,13 @@ impl<'p> SiteStates<'p> {
     /// # Panics
     /// If `look` was never called.
     pub(crate) fn close(self, state: &SiteState, further: &[Further]) -> Checked<()> {
-        let plan = plan(self.options, self.set.as_ref(), state, further, self.progress);
+        let plan = plan(
+            self.options,
+            self.set.as_ref(),
+            state,
+            further,
+            self.progress,
+        );
         let loaded = self.loaded.expect("`look` was called before");
         let repositories = used_repositories(&plan, &loaded);
         closed(&plan, loaded, Vec::new(), repositories)
@@ -207,10 +236,20 @@ fn plan<'a>(
     progress: &'a Progress,
 ) -> Plan<'a> {
     let scope = match (set, &state.layout) {
-        (None, Some(layout)) => Scope::Repository { layout, further, uses: &state.uses },
+        (None, Some(layout)) => Scope::Repository {
+            layout,
+            further,
+            uses: &state.uses,
+        },
         (set, _) => Scope::Set(set.cloned().unwrap_or_default()),
     };
-    Plan { tree: &state.tree, scope, base: None, options: options.clone(), progress }
+    Plan {
+        tree: &state.tree,
+        scope,
+        base: None,
+        options: options.clone(),
+        progress,
+    }
 }
 
 /// Whether the document of an output moved to another file or its file changed.
@@ -236,12 +275,18 @@ impl SiteState {
 impl<'h> StatesAtHand<'h> {
     fn add(&mut self, side: &'h LoadedSide, name: Option<&'h Arc<str>>) {
         let set = side.sets.iter().find(|set| set.name.as_ref() == name);
-        let before = self.states.iter().rev().find_map(|state| state.site.as_ref());
+        let before = self
+            .states
+            .iter()
+            .rev()
+            .find_map(|state| state.site.as_ref());
         let (plan, loaded) = (self.plan, self.loaded);
         let shown = name.map(|name| &**name).unwrap_or_default();
         let names = self.names.borrow();
         let asked = |graph: &Graph| {
-            let named = graph.iter().filter(|(_, recipe)| names.contains(&recipe.key.name));
+            let named = graph
+                .iter()
+                .filter(|(_, recipe)| names.contains(&recipe.key.name));
             named.map(|(doc, _)| doc).collect()
         };
         let site = set.and_then(|set| {
@@ -258,19 +303,32 @@ impl<'h> StatesAtHand<'h> {
             None => name.and_then(|name| side.unusable_definition(name)),
         };
         drop(names);
-        self.states.push(StateAtHand { side, set, name, site, unusable });
+        self.states.push(StateAtHand {
+            side,
+            set,
+            name,
+            site,
+            unusable,
+        });
     }
 
     /// Whether a file, or one with the same text at another path, is unreadable in the newest state.
     fn is_accepted(&self, file: FileId) -> bool {
         let text = |file: FileId| self.loaded.sources.get(file).text();
         let has_same_text = |other| !text(file).is_empty() && text(other) == text(file);
-        self.accepted.iter().any(|other| *other == file || has_same_text(*other))
+        self.accepted
+            .iter()
+            .any(|other| *other == file || has_same_text(*other))
     }
 
     /// State at an index.
     pub(crate) fn state(&self, index: usize) -> StateAs<'_> {
-        let StateAtHand { set, site, unusable, .. } = &self.states[index];
+        let StateAtHand {
+            set,
+            site,
+            unusable,
+            ..
+        } = &self.states[index];
         match (unusable, set, site) {
             (Some(at), ..) => StateAs::Unusable(*at),
             (None, None, _) => StateAs::Absent,
@@ -281,13 +339,20 @@ impl<'h> StatesAtHand<'h> {
 
     /// Findings in a state of the site, with their files.
     pub(crate) fn findings(&self, index: usize) -> Vec<(Diagnostic, RepoPath)> {
-        let StateAtHand { side, set, site, .. } = &self.states[index];
+        let StateAtHand {
+            side, set, site, ..
+        } = &self.states[index];
         let files: BTreeSet<FileId> = set.iter().flat_map(|set| set.all_files()).collect();
         let of_files = self.loaded.file_findings(side);
-        let of_files = of_files.into_iter().filter(|it| files.contains(&it.primary.span.file));
+        let of_files = of_files
+            .into_iter()
+            .filter(|it| files.contains(&it.primary.span.file));
         let of_site = site.iter().flat_map(|site| site.findings.iter().cloned());
         let path = |finding: &Diagnostic| self.loaded.sources.path_of(finding.primary.span).clone();
-        of_files.chain(of_site).map(|finding| (finding.clone(), path(&finding))).collect()
+        of_files
+            .chain(of_site)
+            .map(|finding| (finding.clone(), path(&finding)))
+            .collect()
     }
 
     /// Changes from one state to another that `focus` keeps, with causes. `None` if layercake
@@ -310,8 +375,15 @@ impl<'h> StatesAtHand<'h> {
             let edits = edits(documents.base, documents.head, unedited, files, keys);
             let (pair, limits) = (&sides.pairs[0], Limits::of_each(1));
             let of_run = self.known;
-            let run =
-                SiteRun { sides: &sides, settings, pair, edits: &edits, unedited, of_run, limits };
+            let run = SiteRun {
+                sides: &sides,
+                settings,
+                pair,
+                edits: &edits,
+                unedited,
+                of_run,
+                limits,
+            };
             let ends = (base.site.as_ref(), head.site.as_ref());
             let changes = run.traced(ends, &[self.known], |mut changes| {
                 for change in &mut changes {
@@ -319,7 +391,10 @@ impl<'h> StatesAtHand<'h> {
                 }
                 focus(changes)
             });
-            StateChanges { changes, edits: edits.edits }
+            StateChanges {
+                changes,
+                edits: edits.edits,
+            }
         })
     }
 
@@ -337,7 +412,10 @@ impl<'h> StatesAtHand<'h> {
     /// File and 1-based line of a span.
     pub(crate) fn file_and_line(&self, text: Span) -> (RepoPath, u32) {
         let sources = &self.loaded.sources;
-        (sources.path_of(text).clone(), sources.start(text).line.get())
+        (
+            sources.path_of(text).clone(),
+            sources.start(text).line.get(),
+        )
     }
 
     /// First place in a file of the states that cannot be read, if any.

@@ -62,8 +62,11 @@ fn help(edit: &Edit, renamed: Option<&Edit>, needed: usize) -> String {
     }
     match (values(edit), renamed.map(self::subject)) {
         (Some([before, after]), _) if subject.starts_with("metadata.labels") => {
-            let documents =
-                if needed > 1 { format!("{needed} documents") } else { "1 document".into() };
+            let documents = if needed > 1 {
+                format!("{needed} documents")
+            } else {
+                "1 document".into()
+            };
             format!(
                 "an edit changed this label from `{before}` to `{after}`: select \
                  `{after}` in {documents}, or change it back"

@@ -87,7 +87,11 @@ impl FromStr for OutputArgument {
         let names = || Format::ALL.map(Format::name).join(", ");
         let format = Format::named(format)
             .ok_or_else(|| format!("unknown format; expected one of {}", names()))?;
-        Ok(Self { format, file, named_by: NamedBy::Flag })
+        Ok(Self {
+            format,
+            file,
+            named_by: NamedBy::Flag,
+        })
     }
 }
 
@@ -124,11 +128,21 @@ pub(super) struct CloudConfigArgs {
     pub(super) parts: Vec<PathBuf>,
 
     /// Merge type of part N (counted from 1), as its header `Merge-Type`
-    #[arg(long, value_name = "N=SPEC", requires = "parts", help_heading = "Inputs")]
+    #[arg(
+        long,
+        value_name = "N=SPEC",
+        requires = "parts",
+        help_heading = "Inputs"
+    )]
     pub(super) merge_type: Vec<String>,
 
     /// All user-data in one file: plain, MIME, archive, include or compressed
-    #[arg(long, value_name = "FILE", conflicts_with = "parts", help_heading = "Inputs")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "parts",
+        help_heading = "Inputs"
+    )]
     pub(super) user_data: Option<PathBuf>,
 
     /// Vendor-data, in any form
@@ -190,7 +204,12 @@ pub(super) struct CloudConfigArgs {
     pub(super) with_origin: bool,
 
     /// Exit with 1 if there are findings of this level or above
-    #[arg(long, value_name = "LEVEL", default_value = "error", help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        default_value = "error",
+        help_heading = "Output"
+    )]
     pub(super) fail_on: FailOn,
 }
 
@@ -216,7 +235,14 @@ impl FromStr for CloudConfigFormat {
 }
 
 /// Arguments that name parts. They conflict with the selection of declared sets.
-const NAMED: [&str; 6] = ["parts", "user_data", "vendor_data", "vendor_data2", "conf_d", "base"];
+const NAMED: [&str; 6] = [
+    "parts",
+    "user_data",
+    "vendor_data",
+    "vendor_data2",
+    "conf_d",
+    "base",
+];
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum DialectArg {
@@ -274,7 +300,11 @@ pub(super) struct ExplainValueArgs {
     pub(super) reading: ReadingArgs,
 
     /// Treat the files of the folder as one set without sites
-    #[arg(long, conflicts_with = "repository", help_heading = "Document selection")]
+    #[arg(
+        long,
+        conflicts_with = "repository",
+        help_heading = "Document selection"
+    )]
     pub(super) set: bool,
 
     /// Output format
@@ -381,14 +411,20 @@ pub(super) struct DocumentArgs {
 
 impl DocumentArgs {
     pub(super) fn globs(self) -> DocumentGlobs {
-        DocumentGlobs { schemas: self.schema, names: self.name }
+        DocumentGlobs {
+            schemas: self.schema,
+            names: self.name,
+        }
     }
 }
 
 impl FilesArgs {
     /// The selection in the site repository of the files.
     pub(super) fn entered(self, selection: Selection) -> Result<Selection, Error> {
-        entered(Selection { files: self.files, ..selection })
+        entered(Selection {
+            files: self.files,
+            ..selection
+        })
     }
 }
 
@@ -427,8 +463,12 @@ pub(super) struct NameArgs {
 impl NameArgs {
     /// The value that the flags and these arguments name.
     pub(super) fn named(self, words: &[String], has_site: bool) -> Result<NamedValue, Error> {
-        let flags =
-            NamedValue { site: self.site, schema: self.schema, name: self.name, path: None };
+        let flags = NamedValue {
+            site: self.site,
+            schema: self.schema,
+            name: self.name,
+            path: None,
+        };
         NamedValue::parse(words, flags, has_site)
     }
 }
@@ -526,9 +566,29 @@ pub(super) struct ComparisonArgs {
 
 impl ComparisonArgs {
     pub(super) fn wanted(self) -> SideSelection {
-        let merge_base = if self.no_merge_base { MergeBase::Skip } else { MergeBase::Use };
-        let ComparisonArgs { since, staged, from, to, auto, bump: bumps, .. } = self;
-        SideSelection { since, staged, from, to, merge_base, auto, bumps }
+        let merge_base = if self.no_merge_base {
+            MergeBase::Skip
+        } else {
+            MergeBase::Use
+        };
+        let ComparisonArgs {
+            since,
+            staged,
+            from,
+            to,
+            auto,
+            bump: bumps,
+            ..
+        } = self;
+        SideSelection {
+            since,
+            staged,
+            from,
+            to,
+            merge_base,
+            auto,
+            bumps,
+        }
     }
 }
 
@@ -581,21 +641,33 @@ impl CloneArgs {
     pub(super) fn selection(self, directory: PathBuf) -> Selection {
         let more_repositories = repositories_of_environment();
         let selection = Selection::of(directory);
-        Selection { repositories: self.repository, more_repositories, ..selection }
+        Selection {
+            repositories: self.repository,
+            more_repositories,
+            ..selection
+        }
     }
 }
 
 impl ReadingArgs {
     pub(super) fn selection(self, directory: PathBuf) -> Selection {
         let (meaning, configuration) = (self.meaning.meaning(), self.config.place());
-        Selection { meaning, configuration, ..self.clones.selection(directory) }
+        Selection {
+            meaning,
+            configuration,
+            ..self.clones.selection(directory)
+        }
     }
 }
 
 impl RepositoryArgs {
     pub(super) fn selection(self, directory: PathBuf) -> Selection {
         let (revision, sites) = (self.rev, self.site);
-        Selection { revision, sites, ..self.clones.selection(directory) }
+        Selection {
+            revision,
+            sites,
+            ..self.clones.selection(directory)
+        }
     }
 }
 
@@ -632,7 +704,13 @@ impl CloudConfigArgs {
     pub(super) fn selection(self, directory: PathBuf) -> Selection {
         let (revision, sites, configuration) = (self.rev, self.site, self.config.place());
         let selectors = self.rules.selectors();
-        Selection { revision, sites, configuration, selectors, ..Selection::of(directory) }
+        Selection {
+            revision,
+            sites,
+            configuration,
+            selectors,
+            ..Selection::of(directory)
+        }
     }
 }
 
@@ -666,15 +744,29 @@ impl ConfigArgs {
 
 impl RuleArgs {
     pub(super) fn selectors(self) -> Selectors {
-        let RuleArgs { select, extend_select, ignore, warn } = self;
-        Selectors { select, extend_select, ignore, warn }
+        let RuleArgs {
+            select,
+            extend_select,
+            ignore,
+            warn,
+        } = self;
+        Selectors {
+            select,
+            extend_select,
+            ignore,
+            warn,
+        }
     }
 }
 
 impl FailOn {
     /// Whether findings with these counts fail the run.
     pub(super) fn is_reached(self, counts: Counts) -> bool {
-        let Counts { errors, warnings, notes } = counts;
+        let Counts {
+            errors,
+            warnings,
+            notes,
+        } = counts;
         match self {
             FailOn::Error => errors > 0,
             FailOn::Warning => errors + warnings > 0,

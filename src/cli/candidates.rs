@@ -30,7 +30,10 @@ pub(super) fn rules() -> ArgValueCandidates {
 /// Report formats.
 pub(super) fn formats() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        Format::ALL.iter().map(|format| CompletionCandidate::new(format.name())).collect()
+        Format::ALL
+            .iter()
+            .map(|format| CompletionCandidate::new(format.name()))
+            .collect()
     })
 }
 
@@ -38,7 +41,11 @@ pub(super) fn formats() -> ArgValueCandidates {
 pub(super) fn merged_formats() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let reports = Format::ALL.iter().map(|format| format.name());
-        ["yaml"].into_iter().chain(reports).map(CompletionCandidate::new).collect()
+        ["yaml"]
+            .into_iter()
+            .chain(reports)
+            .map(CompletionCandidate::new)
+            .collect()
     })
 }
 
@@ -51,7 +58,10 @@ fn site_names() -> Vec<CompletionCandidate> {
     let listed = commands::sites::run(&Selection::of(directory()), &Progress::default());
     let rows = listed.map(|listed| listed.rows).unwrap_or_default();
     let names = rows.iter().filter_map(|row| row.site.as_deref());
-    names.filter(|name| is_word(name)).map(CompletionCandidate::new).collect()
+    names
+        .filter(|name| is_word(name))
+        .map(CompletionCandidate::new)
+        .collect()
 }
 
 /// Branches and tags, and `HEAD`.
@@ -69,9 +79,17 @@ pub(super) fn sides() -> ArgValueCandidates {
 
 fn revision_names() -> Vec<CompletionCandidate> {
     let repository = Repository::discover(&directory()).ok().flatten();
-    let names = repository.map(|repository| repository.reference_names()).unwrap_or_default();
-    let names = names.into_iter().filter(|name| is_word(name)).map(CompletionCandidate::new);
-    [CompletionCandidate::new("HEAD")].into_iter().chain(names).collect()
+    let names = repository
+        .map(|repository| repository.reference_names())
+        .unwrap_or_default();
+    let names = names
+        .into_iter()
+        .filter(|name| is_word(name))
+        .map(CompletionCandidate::new);
+    [CompletionCandidate::new("HEAD")]
+        .into_iter()
+        .chain(names)
+        .collect()
 }
 
 /// Paths on disk.

@@ -22,14 +22,19 @@ use super::view::view;
 
 /// Findings to list, also notes, and their number.
 const LOOK: TerminalOptions = TerminalOptions {
-    listing: FindingFilter { all: false, ignored: false },
+    listing: FindingFilter {
+        all: false,
+        ignored: false,
+    },
     limit: TerminalOptions::DEFAULT_LIMIT,
     detail: Detail::Whole,
 };
 
 /// Semantics of Deckhand, which merging does not depend on.
-const SEMANTICS: ChosenSemantics =
-    ChosenSemantics { meaning: ReportedSemantics::Documented, chosen_by: ChosenBy::Default };
+const SEMANTICS: ChosenSemantics = ChosenSemantics {
+    meaning: ReportedSemantics::Documented,
+    chosen_by: ChosenBy::Default,
+};
 
 /// Merges the parts and prints the result, with the findings on standard error; or prints only the
 /// findings.
@@ -39,8 +44,14 @@ pub(super) fn cloud_config(
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
     let (mut parts, sets, format) = (arguments.named(), arguments.set.clone(), arguments.format);
-    let look = DocumentOptions { show_secrets: false, with_origin: arguments.with_origin };
-    let judge = Judge { fail_on: arguments.fail_on, ..Judge::USUAL };
+    let look = DocumentOptions {
+        show_secrets: false,
+        with_origin: arguments.with_origin,
+    };
+    let judge = Judge {
+        fail_on: arguments.fail_on,
+        ..Judge::USUAL
+    };
     let selection = arguments.selection(directory);
     if parts.has_standard_input() {
         parts.standard_input = standard_input()?;
@@ -51,7 +62,11 @@ pub(super) fn cloud_config(
         true => merge_declared(&selection, &sets, progress),
         false => merge(&selection, &parts, progress),
     })?;
-    let merged: Vec<_> = checked.sites.iter_mut().filter_map(|site| site.taken.take()).collect();
+    let merged: Vec<_> = checked
+        .sites
+        .iter_mut()
+        .filter_map(|site| site.taken.take())
+        .collect();
     let verdict = judge.of_checked(&checked);
     let report = report_of_one(&checked, verdict, LOOK.listing, SEMANTICS, start.elapsed());
     match format {
@@ -81,7 +96,11 @@ fn dialect_without_parts() -> Error {
 
 /// All findings as text for standard error; empty if there are none.
 fn findings(report: &Report, terminal: &Terminal) -> io::Result<String> {
-    let style = TerminalStyle { color: false, links: false, ..terminal.style };
+    let style = TerminalStyle {
+        color: false,
+        links: false,
+        ..terminal.style
+    };
     let mut text = Vec::new();
     report::terminal::write_findings(report, LOOK, &style, &mut text)?;
     let counts = report.totals.findings;

@@ -79,7 +79,11 @@ impl ReachArgs {
         Ok(ComparisonRequest {
             environment: environment(&wanted)?,
             wanted,
-            verify: if self.verify_attribution { Verify::All } else { Verify::Nothing },
+            verify: if self.verify_attribution {
+                Verify::All
+            } else {
+                Verify::Nothing
+            },
             max_sites: self.max_sites,
             max_outputs: self.max_outputs,
             expect_unchanged: self.expect_unchanged.clone(),
@@ -121,9 +125,16 @@ impl LookArgs {
             (false, true) => Detail::OnlyFaults,
             (false, false) => Detail::Usual,
         };
-        let limit =
-            if self.verbose { 0 } else { self.limit.unwrap_or(TerminalOptions::DEFAULT_LIMIT) };
-        TerminalOptions { listing, limit, detail }
+        let limit = if self.verbose {
+            0
+        } else {
+            self.limit.unwrap_or(TerminalOptions::DEFAULT_LIMIT)
+        };
+        TerminalOptions {
+            listing,
+            limit,
+            detail,
+        }
     }
 }
 
@@ -185,18 +196,34 @@ pub(super) struct DiffArgs {
 impl DiffArgs {
     fn judge(&self) -> Judge {
         match (self.exit_code, self.exit_zero) {
-            (true, _) => Judge { fail_on: FailOn::Error, judges: FailureCriterion::Changes },
-            (false, true) => Judge { fail_on: FailOn::Never, judges: FailureCriterion::Gates },
+            (true, _) => Judge {
+                fail_on: FailOn::Error,
+                judges: FailureCriterion::Changes,
+            },
+            (false, true) => Judge {
+                fail_on: FailOn::Never,
+                judges: FailureCriterion::Gates,
+            },
             (false, false) => Judge::GATES,
         }
     }
 
     fn look(&self) -> TerminalOptions {
         // `diff` reports only the findings without which its result would be misleading.
-        let look = self.look.look(FindingFilter { all: true, ignored: false });
+        let look = self.look.look(FindingFilter {
+            all: true,
+            ignored: false,
+        });
         match (self.patch, self.stat) {
-            (true, _) => TerminalOptions { limit: 0, detail: Detail::Whole, ..look },
-            (_, true) => TerminalOptions { detail: Detail::Figures, ..look },
+            (true, _) => TerminalOptions {
+                limit: 0,
+                detail: Detail::Whole,
+                ..look
+            },
+            (_, true) => TerminalOptions {
+                detail: Detail::Figures,
+                ..look
+            },
             (false, false) => look,
         }
     }
@@ -224,7 +251,12 @@ pub(super) struct LintArgs {
     config_from_base: bool,
 
     /// Exit with 1 if there are findings of this level or above
-    #[arg(long, value_name = "LEVEL", default_value = "error", help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        default_value = "error",
+        help_heading = "Output"
+    )]
     fail_on: FailOn,
 
     /// Exit with 0 regardless of findings, as `--fail-on never`
@@ -268,10 +300,16 @@ impl LintArgs {
     fn request(self, directory: PathBuf) -> Result<(Selection, LintRequest), Error> {
         let request = self.reach.request(self.comparison.wanted())?;
         refuse_revision(&self.selection, &request.wanted)?;
-        let listing = FindingFilter { all: self.all_findings, ignored: self.show_ignored };
+        let listing = FindingFilter {
+            all: self.all_findings,
+            ignored: self.show_ignored,
+        };
         let selection = self.selection.selection(directory);
-        let configuration =
-            if self.config_from_base { ConfigurationSource::Base } else { selection.configuration };
+        let configuration = if self.config_from_base {
+            ConfigurationSource::Base
+        } else {
+            selection.configuration
+        };
         let selection = self.files.entered(Selection {
             selectors: self.rules.selectors(),
             baseline: self.baseline.choice(),
@@ -283,7 +321,11 @@ impl LintArgs {
             look: self.look.look(listing),
             statistics: self.statistics,
             fix: self.fix,
-            fail_on: if self.exit_zero { FailOn::Never } else { self.fail_on },
+            fail_on: if self.exit_zero {
+                FailOn::Never
+            } else {
+                self.fail_on
+            },
             outputs: self.outputs,
         };
         Ok((selection, request))
@@ -317,9 +359,15 @@ impl LintRequest {
 
     fn judge(&self) -> Judge {
         let all = self.look.listing.all;
-        let judges =
-            if all { FailureCriterion::AllFindings } else { FailureCriterion::NewFindings };
-        Judge { fail_on: self.fail_on, judges }
+        let judges = if all {
+            FailureCriterion::AllFindings
+        } else {
+            FailureCriterion::NewFindings
+        };
+        Judge {
+            fail_on: self.fail_on,
+            judges,
+        }
     }
 }
 
@@ -332,11 +380,16 @@ pub(super) struct Judge {
 
 impl Judge {
     /// Default of `diff`.
-    pub(super) const GATES: Self = Self { fail_on: FailOn::Error, judges: FailureCriterion::Gates };
+    pub(super) const GATES: Self = Self {
+        fail_on: FailOn::Error,
+        judges: FailureCriterion::Gates,
+    };
 
     /// Default of `lint`.
-    pub(super) const USUAL: Self =
-        Self { fail_on: FailOn::Error, judges: FailureCriterion::NewFindings };
+    pub(super) const USUAL: Self = Self {
+        fail_on: FailOn::Error,
+        judges: FailureCriterion::NewFindings,
+    };
 
     pub(super) fn verdict(self, outcome: model::RunOutcome) -> RunVerdict {
         let fail_on = match self.fail_on {
@@ -345,7 +398,11 @@ impl Judge {
             FailOn::Note => Some(Severity::Note),
             FailOn::Never => None,
         };
-        RunVerdict { outcome, fail_on, judges: self.judges }
+        RunVerdict {
+            outcome,
+            fail_on,
+            judges: self.judges,
+        }
     }
 
     fn of_linted(self, linted: &Linted, request: &ComparisonRequest) -> RunVerdict {
@@ -390,7 +447,11 @@ impl Judge {
 }
 
 fn failed_if(is_failed: bool) -> model::RunOutcome {
-    if is_failed { model::RunOutcome::Failed } else { model::RunOutcome::Passed }
+    if is_failed {
+        model::RunOutcome::Failed
+    } else {
+        model::RunOutcome::Passed
+    }
 }
 
 pub(super) fn exit_code(verdict: RunVerdict) -> ExitCode {
@@ -404,7 +465,9 @@ pub(super) fn exit_code(verdict: RunVerdict) -> ExitCode {
 impl OutputArgs {
     /// Link template: the flag, or else the configuration.
     fn links(&self, configured: &FoundConfiguration) -> Option<Links> {
-        self.links.clone().or_else(|| configuration::links(configured))
+        self.links
+            .clone()
+            .or_else(|| configuration::links(configured))
     }
 }
 
@@ -427,7 +490,12 @@ pub(super) fn lint(
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
     let (selection, asked) = &arguments.request(directory)?;
-    let LintRequest { request, fix, outputs, .. } = asked;
+    let LintRequest {
+        request,
+        fix,
+        outputs,
+        ..
+    } = asked;
     let baseline = outputs::named_baseline(selection);
     outputs::allow(&outputs.output, &selection.directory, baseline.as_slice())?;
     outputs.allow_open(&outputs.output)?;
@@ -454,7 +522,11 @@ pub(super) fn lint(
         }
     };
     hygiene::report_fixes(&fixed, &action, fix.mode());
-    Ok(if fixed.faulty.is_empty() { verdict } else { ExitCode::from(2) })
+    Ok(if fixed.faulty.is_empty() {
+        verdict
+    } else {
+        ExitCode::from(2)
+    })
 }
 
 /// Whether the run is known to pass and to write nothing, without checking all sites. Errors are
@@ -464,7 +536,9 @@ fn has_nothing_new(selection: &Selection, asked: &LintRequest, terminal: &Termin
     let run = |progress: &_| {
         commands::compare::run(selection, &asked.request, SitesToRead::Reached, progress)
     };
-    let Ok(Some(outcome)) = terminal.watch(run) else { return false };
+    let Ok(Some(outcome)) = terminal.watch(run) else {
+        return false;
+    };
     let writes_for_people = outcome.configured.config.outputs.is_empty();
     let linted = Linted::Two(Box::new(outcome));
     let verdict = asked.judge().of_linted(&linted, &asked.request);
@@ -507,7 +581,11 @@ fn write_reports(
     let verdict = asked.judge().of_linted(linted, &asked.request);
     let report = report_of(linted, verdict, asked.look.listing, selection, elapsed);
     let report = report.with_links(asked.outputs.links(configured));
-    let delivery = Delivery { outputs, open: asked.outputs.open, directory: &selection.directory };
+    let delivery = Delivery {
+        outputs,
+        open: asked.outputs.open,
+        directory: &selection.directory,
+    };
     delivery.deliver(terminal, |format, style, out| match format {
         Format::Full | Format::Concise if asked.statistics => {
             report::statistics::write(&report, style, out)
@@ -531,9 +609,16 @@ fn report_of(
         Linted::One(checked, configured, repository) => {
             let semantics = configuration::chosen_semantics(configured, selection.meaning);
             let report = report_of_one(checked, verdict, listing, semantics, elapsed);
-            Report { repository: repository.clone(), ..report }
-                .with_limits(flags("--site", &selection.sites), &checked.only, &checked.sources)
-                .with_rule_pages(configuration::rule_pages(configured))
+            Report {
+                repository: repository.clone(),
+                ..report
+            }
+            .with_limits(
+                flags("--site", &selection.sites),
+                &checked.only,
+                &checked.sources,
+            )
+            .with_rule_pages(configuration::rule_pages(configured))
         }
         Linted::Two(outcome) => {
             let sources = &outcome.compared.checked.sources;
@@ -597,8 +682,15 @@ pub(super) fn report_of_comparison(
     };
     let checked = &outcome.compared.checked;
     let DocumentGlobs { schemas, names } = &outcome.documents;
-    let limits = [("--site", &selection.sites), ("--schema", schemas), ("--name", names)];
-    let limits = limits.into_iter().flat_map(|(flag, globs)| flags(flag, globs)).collect();
+    let limits = [
+        ("--site", &selection.sites),
+        ("--schema", schemas),
+        ("--name", names),
+    ];
+    let limits = limits
+        .into_iter()
+        .flat_map(|(flag, globs)| flags(flag, globs))
+        .collect();
     Report::new(run, &view(checked))
         .with_limits(limits, &checked.only, &checked.sources)
         .with_rule_pages(configuration::rule_pages(&outcome.configured))
@@ -616,7 +708,10 @@ pub(super) fn usual_report(
     elapsed: Duration,
 ) -> Report {
     let verdict = Judge::USUAL.of_comparison(outcome, &ComparisonRequest::default());
-    let findings = outcome.compared.findings.reported(false, &outcome.compared.checked.sources);
+    let findings = outcome
+        .compared
+        .findings
+        .reported(false, &outcome.compared.checked.sources);
     report_of_comparison(outcome, Some(&findings), verdict, selection, elapsed)
 }
 
@@ -630,9 +725,17 @@ pub(super) fn report_of_changes(
     let verdict = judge.of_comparison(outcome, request);
     let findings = outcome.compared.without_rules();
     let report = report_of_comparison(outcome, Some(&findings), verdict, selection, elapsed);
-    let comparison =
-        report.comparison.clone().map(|sides| ReportedComparison { linted: false, ..sides });
-    (Report { comparison, ..report }, verdict)
+    let comparison = report.comparison.clone().map(|sides| ReportedComparison {
+        linted: false,
+        ..sides
+    });
+    (
+        Report {
+            comparison,
+            ..report
+        },
+        verdict,
+    )
 }
 
 pub(super) fn diff(
@@ -641,13 +744,26 @@ pub(super) fn diff(
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
     let (look, judge) = (arguments.look(), arguments.judge());
-    let DiffArgs { words, paths, comparison, reach, outputs, .. } = arguments;
-    let selection = Selection { sites: arguments.site, ..arguments.reading.selection(directory) };
+    let DiffArgs {
+        words,
+        paths,
+        comparison,
+        reach,
+        outputs,
+        ..
+    } = arguments;
+    let selection = Selection {
+        sites: arguments.site,
+        ..arguments.reading.selection(directory)
+    };
     let (revisions, mut files) = revisions_and_files(&selection, words)?;
     files.extend(paths);
     let wanted = sides_named(comparison.wanted(), revisions)?;
     let documents = arguments.documents.globs();
-    let request = ComparisonRequest { documents, ..reach.request(wanted.or_from_head())? };
+    let request = ComparisonRequest {
+        documents,
+        ..reach.request(wanted.or_from_head())?
+    };
     let selection = entered(Selection { files, ..selection })?;
     outputs::allow(&outputs.output, &selection.directory, &[])?;
     outputs.allow_open(&outputs.output)?;
@@ -655,15 +771,22 @@ pub(super) fn diff(
     let outcome = terminal.watch(|progress| {
         commands::compare::run(&selection, &request, SitesToRead::All, progress)
     })?;
-    let Some(outcome) = outcome else { return Err(nothing_detected().into()) };
+    let Some(outcome) = outcome else {
+        return Err(nothing_detected().into());
+    };
     let (report, verdict) =
         report_of_changes(&outcome, (judge, &request), &selection, start.elapsed());
     let report = report.with_links(outputs.links(&outcome.configured));
     let OutputArgs { output, open, .. } = outputs;
     let outputs = outputs::or_full(output);
-    let delivery = Delivery { outputs, open, directory: &selection.directory };
-    delivery
-        .deliver(terminal, |format, style, out| format.write(&report, (look, style), RULES, out))?;
+    let delivery = Delivery {
+        outputs,
+        open,
+        directory: &selection.directory,
+    };
+    delivery.deliver(terminal, |format, style, out| {
+        format.write(&report, (look, style), RULES, out)
+    })?;
     Ok(exit_code(verdict))
 }
 
@@ -674,14 +797,20 @@ pub(super) fn diff(
 fn sides_named(flags: SideSelection, revisions: Vec<String>) -> Result<SideSelection, Error> {
     let is_flagged = flags != SideSelection::default();
     let mut revisions = revisions.into_iter();
-    let Some(from) = revisions.next() else { return Ok(flags) };
+    let Some(from) = revisions.next() else {
+        return Ok(flags);
+    };
     if is_flagged {
         let message =
             format!("`{from}` cannot be used with another flag that selects what to compare");
         let help = "name revisions either as A and B, or by flags";
         return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     }
-    Ok(SideSelection { from: Some(from), to: revisions.next(), ..flags })
+    Ok(SideSelection {
+        from: Some(from),
+        to: revisions.next(),
+        ..flags
+    })
 }
 
 fn nothing_detected() -> Error {

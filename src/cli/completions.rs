@@ -20,12 +20,17 @@ const VARIABLE: &str = "LAYERCAKE_COMPLETE";
 /// Prints the script for `shell`, or else the names of all shells.
 pub(super) fn completions(shell: Option<Shell>) -> Result<ExitCode, VerbFailure> {
     let Some(shell) = shell else {
-        let shells: String = Shell::value_variants().iter().map(|it| format!("{it}\n")).collect();
+        let shells: String = Shell::value_variants()
+            .iter()
+            .map(|it| format!("{it}\n"))
+            .collect();
         print(|out| out.write_all(shells.as_bytes()))?;
         return Ok(ExitCode::SUCCESS);
     };
     let shells = Shells::builtins();
-    let shell = shells.completer(&shell.to_string()).expect("both lists have the same shells");
+    let shell = shells
+        .completer(&shell.to_string())
+        .expect("both lists have the same shells");
     let mut script = Vec::new();
     shell.write_registration(VARIABLE, "layercake", "layercake", "layercake", &mut script)?;
     print(|out| out.write_all(&script))?;
@@ -34,7 +39,10 @@ pub(super) fn completions(shell: Option<Shell>) -> Result<ExitCode, VerbFailure>
 
 /// Prints candidates if the script asked for them. Returns whether it did.
 pub(super) fn print_candidates() -> Result<bool, clap::Error> {
-    #[expect(clippy::disallowed_methods, reason = "shells complete paths from the current folder")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "shells complete paths from the current folder"
+    )]
     let folder = env::current_dir().ok();
     CompleteEnv::with_factory(visible_commands)
         .var(VARIABLE)
@@ -46,7 +54,12 @@ fn visible_commands() -> Command {
     let program = Cli::command();
     let visible = Command::new("layercake")
         .args(program.get_arguments().cloned())
-        .subcommands(program.get_subcommands().filter(|verb| !verb.is_hide_set()).cloned());
+        .subcommands(
+            program
+                .get_subcommands()
+                .filter(|verb| !verb.is_hide_set())
+                .cloned(),
+        );
     with_paths(visible)
 }
 

@@ -37,7 +37,12 @@ pub(super) fn config(
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
     match verb {
-        ConfigVerb::Show { meaning, rules, config, format } => {
+        ConfigVerb::Show {
+            meaning,
+            rules,
+            config,
+            format,
+        } => {
             let found = commands::config::find(directory, &config.place())?;
             let rows = commands::config::show(&found, meaning.meaning(), &rules.selectors())?;
             print(|out| match format {
@@ -82,11 +87,17 @@ pub(super) fn init(directory: &Path, terminal: &Terminal) -> Result<ExitCode, Ve
             HooksOutcome::Added => writeln!(out, "added the hook to {hooks}"),
             HooksOutcome::Present => writeln!(out, "{hooks} has a hook of layercake already"),
             HooksOutcome::Unsupported => {
-                writeln!(out, "cannot extend {hooks}; add this to its `repos`:\n\n{HOOK}")
+                writeln!(
+                    out,
+                    "cannot extend {hooks}; add this to its `repos`:\n\n{HOOK}"
+                )
             }
         }?;
         let differences = &written.differences;
-        writeln!(out, "semantics: deckhand, what Deckhand's code deploys. {differences}")?;
+        writeln!(
+            out,
+            "semantics: deckhand, what Deckhand's code deploys. {differences}"
+        )?;
         out.write_all(AFTER_INIT.as_bytes())
     })?;
     Ok(ExitCode::SUCCESS)

@@ -97,10 +97,16 @@ fn demo_modified(demo: &Demo) -> Error {
 fn write_begin(demo: &Demo, example: Example, out: &mut dyn Write) -> io::Result<()> {
     match example {
         Example::One => {
-            writeln!(out, "A site repository with one commit and one edited line:\n")?;
+            writeln!(
+                out,
+                "A site repository with one commit and one edited line:\n"
+            )?;
         }
         Example::CloudInit => {
-            writeln!(out, "Sites with parts for cloud-init, one commit and one edited line:\n")?;
+            writeln!(
+                out,
+                "Sites with parts for cloud-init, one commit and one edited line:\n"
+            )?;
         }
         Example::Several => writeln!(
             out,
@@ -165,7 +171,10 @@ fn temporary() -> PathBuf {
 }
 
 /// Whether `layercake` is on `PATH`.
-#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is where the environment is read"
+)]
 fn is_on_path() -> bool {
     let name = format!("layercake{}", std::env::consts::EXE_SUFFIX);
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -175,7 +184,9 @@ fn is_on_path() -> bool {
 /// Note with the path of the program, for shells that do not find it by name.
 fn own_place() -> String {
     let place = std::env::current_exe().map(|program| quoted(&program));
-    let place = place.map(|program| format!(": it is {program}")).unwrap_or_default();
+    let place = place
+        .map(|program| format!(": it is {program}"))
+        .unwrap_or_default();
     format!("\nnote: `layercake` is not on PATH{place}\n")
 }
 

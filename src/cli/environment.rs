@@ -29,21 +29,37 @@ pub(super) fn limit_threads_from_environment() {
 }
 
 /// Clones named in the environment, one per line.
-#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is where the environment is read"
+)]
 pub(super) fn repositories_of_environment() -> Vec<String> {
     let named = std::env::var(VARIABLE).unwrap_or_default();
-    named.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    named
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Configuration file named in the environment.
-#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is where the environment is read"
+)]
 pub(super) fn named_configuration() -> Option<PathBuf> {
-    std::env::var_os("LAYERCAKE_CONFIG").filter(|file| !file.is_empty()).map(PathBuf::from)
+    std::env::var_os("LAYERCAKE_CONFIG")
+        .filter(|file| !file.is_empty())
+        .map(PathBuf::from)
 }
 
 /// Whether the environment asks for color on standard output. Empty variables are unset, as
 /// <https://no-color.org> specifies.
-#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is where the environment is read"
+)]
 pub(super) fn has_color(is_terminal: bool) -> bool {
     let value = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let is_forced = ["CLICOLOR_FORCE", "FORCE_COLOR"]
@@ -56,7 +72,10 @@ pub(super) fn has_color(is_terminal: bool) -> bool {
 }
 
 /// The part of the environment that a comparison uses; empty without `--auto`.
-#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is where the environment is read"
+)]
 pub(super) fn environment(wanted: &SideSelection) -> Result<Environment, Error> {
     let value = |name: &str| Some(std::env::var_os(name)?.to_string_lossy().into_owned());
     if !wanted.auto {

@@ -22,10 +22,20 @@ pub(super) const GIVEN_UP: &str = "error: layercake itself failed\n  \
 pub(super) fn report_panics() {
     let reported = Mutex::new(BTreeSet::new());
     panic::set_hook(Box::new(move |fault| {
-        let place = fault.location().map(Location::to_string).unwrap_or_default();
-        if reported.lock().unwrap_or_else(PoisonError::into_inner).insert(place.clone()) {
+        let place = fault
+            .location()
+            .map(Location::to_string)
+            .unwrap_or_default();
+        if reported
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(place.clone())
+        {
             let version = env!("CARGO_PKG_VERSION");
-            complain(&format!("layercake {version} failed at {place}{}\n", backtrace()));
+            complain(&format!(
+                "layercake {version} failed at {place}{}\n",
+                backtrace()
+            ));
         }
     }));
 }

@@ -54,7 +54,10 @@ impl HistoryArgs {
     /// The later revision of a range `A..B` given by `--rev` or `--since`; the earlier one becomes
     /// the start of the history. Otherwise, `revision`.
     fn end_of_range(&mut self, revision: Option<String>) -> Option<String> {
-        let given = revision.iter().chain(&self.since).find_map(|text| Range::parse(text));
+        let given = revision
+            .iter()
+            .chain(&self.since)
+            .find_map(|text| Range::parse(text));
         match given {
             Some(range) => {
                 self.since = Some(range.from);
@@ -64,11 +67,24 @@ impl HistoryArgs {
         }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "relative dates count from the present time")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "relative dates count from the present time"
+    )]
     fn request(self) -> HistoryRequest {
-        let Self { since, first_parent, limit } = self;
+        let Self {
+            since,
+            first_parent,
+            limit,
+        } = self;
         let stop = stop_on_interrupt();
-        HistoryRequest { since, first_parent, limit, now: SystemTime::now(), stop }
+        HistoryRequest {
+            since,
+            first_parent,
+            limit,
+            now: SystemTime::now(),
+            stop,
+        }
     }
 }
 
@@ -167,7 +183,10 @@ pub(super) fn log(
     directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let selection = Selection { sites: arguments.site, ..arguments.reading.selection(directory) };
+    let selection = Selection {
+        sites: arguments.site,
+        ..arguments.reading.selection(directory)
+    };
     let (mut history, mut target) = (arguments.history, arguments.target);
     let revision = match target.take_range(&selection) {
         Some(range) => {
@@ -176,12 +195,23 @@ pub(super) fn log(
         }
         None => history.end_of_range(arguments.rev),
     };
-    let Target { selection, documents, path } = target.target(selection)?;
+    let Target {
+        selection,
+        documents,
+        path,
+    } = target.target(selection)?;
     refuse_places(&selection, path.as_deref())?;
     let is_filtered = !(selection.sites.is_empty() && documents.is_empty());
     let effective = arguments.effective || (is_filtered && !arguments.all);
-    let selection = Selection { revision, ..selection };
-    let request = LogRequest { documents, effective, history: history.request() };
+    let selection = Selection {
+        revision,
+        ..selection
+    };
+    let request = LogRequest {
+        documents,
+        effective,
+        history: history.request(),
+    };
     let stop = request.history.stop.clone();
     match arguments.format {
         // Whether the filter matches anything is known at the end.
@@ -276,7 +306,11 @@ fn collected(
 fn exit_code(stop: &AtomicBool, code: ExitCode) -> ExitCode {
     /// 128 + `SIGINT`, as shells report it.
     const INTERRUPTED: u8 = 130;
-    if stop.load(Relaxed) { ExitCode::from(INTERRUPTED) } else { code }
+    if stop.load(Relaxed) {
+        ExitCode::from(INTERRUPTED)
+    } else {
+        code
+    }
 }
 
 pub(super) fn blame(
@@ -295,7 +329,10 @@ pub(super) fn blame(
     };
     let mut history = arguments.history;
     let revision = history.end_of_range(arguments.rev);
-    let selection = Selection { revision, ..arguments.reading.selection(directory) };
+    let selection = Selection {
+        revision,
+        ..arguments.reading.selection(directory)
+    };
     let request = BlameRequest {
         site,
         schema: named.schema.unwrap_or_default(),
@@ -354,7 +391,10 @@ fn print_blame(
         BlameFormat::Json => report::blame::write_blame_json(&blame, &view, out),
         BlameFormat::Porcelain => report::blame::write_porcelain(&blame, &view, out),
     })?;
-    Ok(exit_code(&request.history.stop, exit_code_of_answer(&checked)))
+    Ok(exit_code(
+        &request.history.stop,
+        exit_code_of_answer(&checked),
+    ))
 }
 
 /// Prints each step of a value's history once it is known.

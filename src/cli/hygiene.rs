@@ -77,11 +77,19 @@ impl FixArgs {
     }
 
     fn safety(&self) -> Safety {
-        if self.unsafe_fixes { Safety::Unsafe } else { Safety::Safe }
+        if self.unsafe_fixes {
+            Safety::Unsafe
+        } else {
+            Safety::Safe
+        }
     }
 
     pub(super) fn mode(&self) -> FixMode {
-        if self.diff { FixMode::Nothing } else { FixMode::Files }
+        if self.diff {
+            FixMode::Nothing
+        } else {
+            FixMode::Files
+        }
     }
 }
 
@@ -142,10 +150,17 @@ pub(super) struct BaselinePlace {
 
 impl BaselinePlace {
     fn selection(self, directory: PathBuf) -> Selection {
-        let baseline = self.baseline.map_or(BaselineChoice::Usual, BaselineChoice::Named);
+        let baseline = self
+            .baseline
+            .map_or(BaselineChoice::Usual, BaselineChoice::Named);
         let (meaning, configuration) = (self.meaning.meaning(), self.config.place());
         let selection = self.clones.selection(directory);
-        Selection { meaning, configuration, baseline, ..selection }
+        Selection {
+            meaning,
+            configuration,
+            baseline,
+            ..selection
+        }
     }
 }
 
@@ -173,11 +188,26 @@ pub(super) fn baseline(
             terminal.watch(|progress| commands::baseline::prune(&selection, progress))?
         }
     };
-    let WrittenBaseline { path, accepted, listed, gone } = written;
+    let WrittenBaseline {
+        path,
+        accepted,
+        listed,
+        gone,
+    } = written;
     let listed = listed.filter(|listed| *listed != accepted);
-    let listed = listed.map(|listed| format!(", listed as {listed}")).unwrap_or_default();
-    let gone = gone.map(|gone| format!(", {gone} fewer than before")).unwrap_or_default();
-    print(|out| writeln!(out, "{path} accepts {}{listed}{gone}", counted(accepted, "finding")))?;
+    let listed = listed
+        .map(|listed| format!(", listed as {listed}"))
+        .unwrap_or_default();
+    let gone = gone
+        .map(|gone| format!(", {gone} fewer than before"))
+        .unwrap_or_default();
+    print(|out| {
+        writeln!(
+            out,
+            "{path} accepts {}{listed}{gone}",
+            counted(accepted, "finding")
+        )
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -204,12 +234,16 @@ pub(super) fn report_fixes(outcome: &FixOutcome, action: &FixAction, mode: FixMo
         (FixAction::Ignore(_), FixMode::Files) => "ignored",
         (FixAction::Ignore(_), FixMode::Nothing) => "would ignore",
     };
-    let (findings, files) =
-        (counted(outcome.count, "finding"), counted(outcome.files.len(), "file"));
+    let (findings, files) = (
+        counted(outcome.count, "finding"),
+        counted(outcome.files.len(), "file"),
+    );
     complain(&format!("{done} {findings} in {files}\n"));
     let is_safe = matches!(action, FixAction::Fix(Safety::Safe));
     if is_safe && outcome.unsafe_fixes > 0 {
         let left = counted(outcome.unsafe_fixes, "finding");
-        complain(&format!("{left} left with an unsafe fix; pass `--unsafe-fixes` to apply it\n"));
+        complain(&format!(
+            "{left} left with an unsafe fix; pass `--unsafe-fixes` to apply it\n"
+        ));
     }
 }

@@ -26,15 +26,22 @@ pub(super) fn print_page(words: &[String], terminal: &Terminal) -> Result<ExitCo
     let mut command = &program;
     for word in words {
         let known: Vec<&str> = verbs(command).map(Command::get_name).collect();
-        command = verbs(command).find(|verb| verb.get_name() == word).ok_or_else(|| {
-            let message = format!("unknown verb `{}`", words.join(" "));
-            let near =
-                nearest_in_any_case(word, known).map(|near| format!("did you mean `{near}`?"));
-            let help = near.unwrap_or_else(|| "see `layercake --help` for the verbs".to_owned());
-            Error::new(ErrorKind::Usage, message).with_help(help)
-        })?;
+        command = verbs(command)
+            .find(|verb| verb.get_name() == word)
+            .ok_or_else(|| {
+                let message = format!("unknown verb `{}`", words.join(" "));
+                let near =
+                    nearest_in_any_case(word, known).map(|near| format!("did you mean `{near}`?"));
+                let help =
+                    near.unwrap_or_else(|| "see `layercake --help` for the verbs".to_owned());
+                Error::new(ErrorKind::Usage, message).with_help(help)
+            })?;
     }
-    let page = if terminal.is_interactive { text(command) } else { page(command)? };
+    let page = if terminal.is_interactive {
+        text(command)
+    } else {
+        page(command)?
+    };
     print(|out| out.write_all(page.as_bytes()))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -43,7 +50,9 @@ pub(super) fn print_page(words: &[String], terminal: &Terminal) -> Result<ExitCo
 fn text(command: &Command) -> String {
     let help = command.clone().render_long_help().to_string();
     let sections = SURROUNDINGS.iter().map(|(heading, rows)| {
-        let rows = rows.iter().map(|(name, meaning)| format!("  {name}\n          {meaning}\n"));
+        let rows = rows
+            .iter()
+            .map(|(name, meaning)| format!("  {name}\n          {meaning}\n"));
         format!("\n{heading}:\n{}", rows.collect::<String>())
     });
     sections.fold(help, |page, section| page + &section)
@@ -75,12 +84,16 @@ fn collect(command: &Command, pages: &mut Vec<(String, String)>) -> io::Result<(
 }
 
 fn verbs(command: &Command) -> impl Iterator<Item = &Command> {
-    command.get_subcommands().filter(|verb| !verb.is_hide_set() && verb.get_name() != "help")
+    command
+        .get_subcommands()
+        .filter(|verb| !verb.is_hide_set() && verb.get_name() != "help")
 }
 
 /// Title of a page, such as `layercake-lint`.
 fn title(command: &Command) -> &str {
-    command.get_display_name().unwrap_or_else(|| command.get_name())
+    command
+        .get_display_name()
+        .unwrap_or_else(|| command.get_name())
 }
 
 fn page(command: &Command) -> io::Result<String> {
@@ -88,7 +101,10 @@ fn page(command: &Command) -> io::Result<String> {
     let mut page = Vec::new();
     // Written here, because `Man` moves the following field into an empty date.
     let (title, version) = (title(command), env!("CARGO_PKG_VERSION"));
-    writeln!(page, r#".TH "{title}" 1 "" "layercake {version}" "Manual of layercake""#)?;
+    writeln!(
+        page,
+        r#".TH "{title}" 1 "" "layercake {version}" "Manual of layercake""#
+    )?;
     man.render_name_section(&mut page)?;
     man.render_synopsis_section(&mut page)?;
     man.render_description_section(&mut page)?;
@@ -97,7 +113,10 @@ fn page(command: &Command) -> io::Result<String> {
         man.render_subcommands_section(&mut page)?;
     }
     let mut rest = Roff::new();
-    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let after = command
+        .get_after_help()
+        .map(ToString::to_string)
+        .unwrap_or_default();
     for paragraph in after.split("\n\n") {
         section(paragraph, &mut rest);
     }
@@ -111,7 +130,9 @@ fn page(command: &Command) -> io::Result<String> {
 /// value.
 fn with_usage(command: &Command) -> Command {
     let usage = command.clone().render_usage().to_string();
-    command.clone().override_usage(usage.trim_start_matches("Usage: ").to_owned())
+    command
+        .clone()
+        .override_usage(usage.trim_start_matches("Usage: ").to_owned())
 }
 
 /// Writes a paragraph from below the flags as a section.
@@ -128,11 +149,14 @@ fn section(paragraph: &str, page: &mut Roff) {
         "Exit codes" => {
             page.control("SH", ["EXIT STATUS"]);
             for (code, meaning) in exit_codes(text) {
-                page.control("TP", []).text([bold(code)]).text([roman(meaning)]);
+                page.control("TP", [])
+                    .text([bold(code)])
+                    .text([roman(meaning)]);
             }
         }
         _ => {
-            page.control("SH", [heading.to_uppercase().as_str()]).text([roman(text.trim())]);
+            page.control("SH", [heading.to_uppercase().as_str()])
+                .text([roman(text.trim())]);
         }
     }
 }
@@ -156,7 +180,9 @@ fn surroundings(page: &mut Roff) {
     for (heading, rows) in SURROUNDINGS {
         page.control("SH", [heading.to_uppercase().as_str()]);
         for (name, meaning) in *rows {
-            page.control("TP", []).text([bold(*name)]).text([roman(*meaning)]);
+            page.control("TP", [])
+                .text([bold(*name)])
+                .text([roman(*meaning)]);
         }
     }
 }
@@ -165,7 +191,10 @@ fn surroundings(page: &mut Roff) {
 const SURROUNDINGS: &[(&str, &[(&str, &str)])] = &[("Environment", ENVIRONMENT), ("Files", FILES)];
 
 const ENVIRONMENT: &[(&str, &str)] = &[
-    ("LAYERCAKE_CONFIG", "Configuration file, if no flag names one."),
+    (
+        "LAYERCAKE_CONFIG",
+        "Configuration file, if no flag names one.",
+    ),
     ("COLUMNS", "Width of the output; else that of the terminal."),
     (
         "NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR",
@@ -178,16 +207,27 @@ const ENVIRONMENT: &[(&str, &str)] = &[
 ];
 
 const FILES: &[(&str, &str)] = &[
-    ("layercake.yaml, .layercake.yaml", "Configuration file, at the root of the repository."),
-    (".layercake-baseline.json", "Accepted findings, at the root of the repository."),
+    (
+        "layercake.yaml, .layercake.yaml",
+        "Configuration file, at the root of the repository.",
+    ),
+    (
+        ".layercake-baseline.json",
+        "Accepted findings, at the root of the repository.",
+    ),
 ];
 
 /// Writes the pages of the parent and the subcommands.
 fn see_also(command: &Command, page: &mut Roff) {
     let above = title(command).rsplit_once('-').map(|(above, _)| above);
     let below = verbs(command).map(title);
-    let pages: Vec<String> = above.into_iter().chain(below).map(|it| format!("{it}(1)")).collect();
-    page.control("SH", ["SEE ALSO"]).text([roman(pages.join(", "))]);
+    let pages: Vec<String> = above
+        .into_iter()
+        .chain(below)
+        .map(|it| format!("{it}(1)"))
+        .collect();
+    page.control("SH", ["SEE ALSO"])
+        .text([roman(pages.join(", "))]);
 }
 
 /// Replaces backticks, which typesetters render as quotation marks, by bold text.

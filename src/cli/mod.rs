@@ -99,9 +99,15 @@ fn help_for_unexpected(refusal: &clap::Error, arguments: &[OsString]) -> Option<
         Some(ContextValue::String(word)) if !word.starts_with('-') => Some(word.clone()),
         _ => None,
     })?;
-    let named = arguments.windows(2).find(|pair| pair[0] == "-C").map(|pair| &pair[1]);
+    let named = arguments
+        .windows(2)
+        .find(|pair| pair[0] == "-C")
+        .map(|pair| &pair[1]);
     let selection = Selection::of(named.map_or_else(|| ".".into(), PathBuf::from));
-    let unknown = UnknownWord { word, expected: "argument" };
+    let unknown = UnknownWord {
+        word,
+        expected: "argument",
+    };
     right_command(&selection, verb_name(arguments), &unknown)
 }
 
@@ -174,16 +180,26 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
         Verb::Demo(arguments) => demo::demo(arguments, &directory, &terminal),
         Verb::Explain { rule } => {
             let style = &terminal.style;
-            let rules = rule.map(|name| commands::explain::rules_of(&name)).transpose()?;
+            let rules = rule
+                .map(|name| commands::explain::rules_of(&name))
+                .transpose()?;
             print(|out| match rules.as_deref() {
                 Some([rule]) => report::page::write(rule, style, out),
                 rules => report::rules::write_list(rules.unwrap_or(RULES), style, out),
             })?;
             Ok(ExitCode::SUCCESS)
         }
-        Verb::Rules { rules, config, format } => {
-            config::rules(&directory, &config.place(), rules.selectors(), format, &terminal)
-        }
+        Verb::Rules {
+            rules,
+            config,
+            format,
+        } => config::rules(
+            &directory,
+            &config.place(),
+            rules.selectors(),
+            format,
+            &terminal,
+        ),
         Verb::Config(verb) => config::config(&directory, verb, &terminal),
         Verb::Init => config::init(&directory, &terminal),
         Verb::Completions { shell } => completions::completions(shell),
@@ -197,7 +213,9 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
         Verb::Debug(Debug::Side { comparison }) => queries::side(&directory, &comparison.wanted()),
         Verb::Debug(Debug::Fail { places, arguments }) => {
             guard::plant(places);
-            Ok(run_arguments(std::iter::once("layercake".into()).chain(arguments)))
+            Ok(run_arguments(
+                std::iter::once("layercake".into()).chain(arguments),
+            ))
         }
     }
 }

@@ -38,9 +38,18 @@ pub(super) fn wanted(
     };
     given.allow_open(&outputs)?;
     let baseline = configuration::baseline_file(configured);
-    let baselines = named_baseline(selection).into_iter().chain(baseline.as_deref());
-    allow(&outputs, &selection.directory, &baselines.collect::<Vec<_>>())?;
-    for output in outputs.iter().filter(|it| it.named_by == NamedBy::Configuration) {
+    let baselines = named_baseline(selection)
+        .into_iter()
+        .chain(baseline.as_deref());
+    allow(
+        &outputs,
+        &selection.directory,
+        &baselines.collect::<Vec<_>>(),
+    )?;
+    for output in outputs
+        .iter()
+        .filter(|it| it.named_by == NamedBy::Configuration)
+    {
         refuse_other_extension(output)?;
         let Some(file) = &output.file else { continue };
         let is_report = |old: &[u8]| output.format.recognizes(old, RULES);
@@ -57,11 +66,19 @@ fn configured_outputs(
 ) -> Result<Vec<OutputArgument>, Error> {
     let named_by = NamedBy::Configuration;
     let outputs = configuration::outputs(configured)?.into_iter();
-    let outputs = outputs.map(|(format, file)| OutputArgument { format, file, named_by });
+    let outputs = outputs.map(|(format, file)| OutputArgument {
+        format,
+        file,
+        named_by,
+    });
     if !is_hook {
         return Ok(outputs.collect());
     }
-    let names = configured.config.outputs.iter().filter(|output| output.contains('='));
+    let names = configured
+        .config
+        .outputs
+        .iter()
+        .filter(|output| output.contains('='));
     let names: Vec<String> = names.map(|output| format!("`{output}`")).collect();
     if !names.is_empty() {
         complain(&format!(
@@ -76,9 +93,14 @@ fn configured_outputs(
 /// Rejects files that a shell, build tool or interpreter may read. A report contains names chosen
 /// by the repository, so a configuration alone must not place one in such a file.
 fn refuse_other_extension(output: &OutputArgument) -> Result<(), Error> {
-    let Some(file) = &output.file else { return Ok(()) };
-    let (name, shown, extensions) =
-        (output.format.name(), file.display(), output.format.extensions());
+    let Some(file) = &output.file else {
+        return Ok(());
+    };
+    let (name, shown, extensions) = (
+        output.format.name(),
+        file.display(),
+        output.format.extensions(),
+    );
     if extensions.is_empty() {
         let message = format!("`output.default` cannot write `{name}` to a file: `{shown}`");
         let help = format!("use `{name}` to print it, or pass `--output {name}=FILE`");
@@ -98,12 +120,18 @@ fn refuse_other_extension(output: &OutputArgument) -> Result<(), Error> {
 
 /// Whether the name of a file has an extension of the format.
 fn has_extension(file: &Path, format: Format) -> bool {
-    let has = |wanted: &&str| file.extension().is_some_and(|it| it.eq_ignore_ascii_case(wanted));
+    let has = |wanted: &&str| {
+        file.extension()
+            .is_some_and(|it| it.eq_ignore_ascii_case(wanted))
+    };
     format.extensions().iter().any(has)
 }
 
 /// Whether this run is a hook: it checks staged files, or was started by git, pre-commit or prek.
-#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is where the environment is read"
+)]
 fn is_hook(sides: &SideSelection) -> bool {
     const VARIABLES: [&str; 3] = ["PRE_COMMIT", "GIT_INDEX_FILE", "GIT_EXEC_PATH"];
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -113,7 +141,11 @@ fn is_hook(sides: &SideSelection) -> bool {
 /// The outputs, or `full` on standard output if there are none.
 pub(super) fn or_full(outputs: Vec<OutputArgument>) -> Vec<OutputArgument> {
     if outputs.is_empty() {
-        vec![OutputArgument { format: Format::Full, file: None, named_by: NamedBy::Flag }]
+        vec![OutputArgument {
+            format: Format::Full,
+            file: None,
+            named_by: NamedBy::Flag,
+        }]
     } else {
         outputs
     }
@@ -131,7 +163,10 @@ pub(super) fn allow(
     directory: &Path,
     baselines: &[&Path],
 ) -> Result<(), Error> {
-    let printed = outputs.iter().filter(|output| output.file.is_none()).count();
+    let printed = outputs
+        .iter()
+        .filter(|output| output.file.is_none())
+        .count();
     if printed > 1 {
         let message = "only one report can be written to standard output";
         let help = "write the others to files, e.g. `--output json=report.json`";
@@ -150,8 +185,10 @@ pub(super) fn allow(
     let baselines: Vec<PathBuf> = baselines.iter().map(|file| real(file)).collect();
     let is_read = |file: &Path| is_input(file) || baselines.iter().any(|it| it == file);
     if let Some((_, file)) = files.iter().find(|(real, _)| is_read(real)) {
-        let message =
-            format!("cannot write a report to `{}`, which layercake reads", file.display());
+        let message = format!(
+            "cannot write a report to `{}`, which layercake reads",
+            file.display()
+        );
         return Err(Error::new(ErrorKind::Usage, message)
             .with_help("choose a file that is neither YAML nor a baseline"));
     }
@@ -159,7 +196,9 @@ pub(super) fn allow(
         let message = format!("cannot write two reports to `{}`", pair[0].1.display());
         return Err(Error::new(ErrorKind::Usage, message));
     }
-    files.iter().try_for_each(|(_, file)| ensure_writable(&directory.join(file)))
+    files
+        .iter()
+        .try_for_each(|(_, file)| ensure_writable(&directory.join(file)))
 }
 
 /// The baseline named by a flag.
@@ -186,7 +225,10 @@ impl OutputArgs {
     /// not open in a browser.
     pub(super) fn allow_open(&self, outputs: &[OutputArgument]) -> Result<(), Error> {
         let mut pages = outputs.iter().filter(|output| output.format == HTML);
-        let Some(page) = opened(outputs).or_else(|| pages.next()).filter(|_| self.open) else {
+        let Some(page) = opened(outputs)
+            .or_else(|| pages.next())
+            .filter(|_| self.open)
+        else {
             return Ok(());
         };
         let Some(file) = &page.file else {
@@ -210,7 +252,9 @@ const HTML: Format = Format::Of(ReportFormat::Html);
 
 /// HTML report that `--open` opens; `None` if none of the reports is an HTML file.
 fn opened(outputs: &[OutputArgument]) -> Option<&OutputArgument> {
-    outputs.iter().find(|output| output.format == HTML && output.file.is_some())
+    outputs
+        .iter()
+        .find(|output| output.format == HTML && output.file.is_some())
 }
 
 /// Reports to write, and where.
@@ -231,7 +275,12 @@ impl Delivery<'_> {
         terminal: &Terminal,
         write: impl Fn(Format, &TerminalStyle, &mut dyn Write) -> io::Result<()>,
     ) -> Result<(), VerbFailure> {
-        let page = TerminalStyle { width: PAGE, color: false, unicode: true, links: false };
+        let page = TerminalStyle {
+            width: PAGE,
+            color: false,
+            unicode: true,
+            links: false,
+        };
         let bytes = |format: Format| {
             let mut bytes = Vec::new();
             time(Stage::Report, || write(format, &page, &mut bytes))?;
@@ -252,7 +301,11 @@ impl Delivery<'_> {
         let to_open = match named.map(|file| self.directory.join(file)) {
             _ if !self.open => None,
             Some(path) => Some(path),
-            None => Some(write_temporary_file(&std::env::temp_dir(), ".html", &bytes(HTML)?)?),
+            None => Some(write_temporary_file(
+                &std::env::temp_dir(),
+                ".html",
+                &bytes(HTML)?,
+            )?),
         };
         for output in self.outputs.iter().filter(|output| output.file.is_none()) {
             print(|out| write(output.format, &terminal.style, out))?;

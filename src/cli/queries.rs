@@ -61,11 +61,29 @@ pub(super) fn render(
     directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let RenderArgs { target, selection, format, with_origin, show_secrets, fail_on } = arguments;
-    let Target { selection, documents, path } = target.target(selection.selection(directory))?;
+    let RenderArgs {
+        target,
+        selection,
+        format,
+        with_origin,
+        show_secrets,
+        fail_on,
+    } = arguments;
+    let Target {
+        selection,
+        documents,
+        path,
+    } = target.target(selection.selection(directory))?;
     let is_judged = fail_on.is_some_and(|level| level != FailOn::Never);
-    let wanted = commands::render::RenderRequest { documents, path, is_judged };
-    let look = report::DocumentOptions { show_secrets, with_origin };
+    let wanted = commands::render::RenderRequest {
+        documents,
+        path,
+        is_judged,
+    };
+    let look = report::DocumentOptions {
+        show_secrets,
+        with_origin,
+    };
     let rendering =
         terminal.watch(|progress| commands::render::run(&selection, &wanted, progress))?;
     let (checked, sites) = (&rendering.checked, &rendering.sites);
@@ -92,11 +110,20 @@ pub(super) fn not_rendered(rendering: &Rendering) -> String {
         format!("site `{site}` is not rendered: its definition is missing or broken\n")
     });
     let missing = rendering.missing.iter().map(|(site, key)| {
-        let site = site.as_ref().map(|site| format!(" of site `{site}`")).unwrap_or_default();
+        let site = site
+            .as_ref()
+            .map(|site| format!(" of site `{site}`"))
+            .unwrap_or_default();
         format!("`{}` ({}){site} is not rendered\n", key.name, key.schema)
     });
-    let empty = rendering.is_empty().then(|| "no requested document is rendered\n".into());
-    undefined.chain([unread(&rendering.checked)]).chain(missing).chain(empty).collect()
+    let empty = rendering
+        .is_empty()
+        .then(|| "no requested document is rendered\n".into());
+    undefined
+        .chain([unread(&rendering.checked)])
+        .chain(missing)
+        .chain(empty)
+        .collect()
 }
 
 /// Arguments of `sites`.
@@ -123,16 +150,31 @@ pub(super) fn sites(
     directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let SitesArgs { words, repository, config, format } = arguments;
-    let selection = Selection { configuration: config.place(), ..repository.selection(directory) };
-    let (files, sites): (Vec<String>, Vec<String>) =
-        words.into_iter().partition(|word| is_file(&selection, word));
+    let SitesArgs {
+        words,
+        repository,
+        config,
+        format,
+    } = arguments;
+    let selection = Selection {
+        configuration: config.place(),
+        ..repository.selection(directory)
+    };
+    let (files, sites): (Vec<String>, Vec<String>) = words
+        .into_iter()
+        .partition(|word| is_file(&selection, word));
     let files = files.into_iter().map(PathBuf::from).collect();
     let sites = selection.sites.iter().cloned().chain(sites).collect();
-    let selection = entered(Selection { files, sites, ..selection })?;
+    let selection = entered(Selection {
+        files,
+        sites,
+        ..selection
+    })?;
     if let Some(file) = selection.files.first() {
-        let message =
-            format!("`{}` is neither a site nor the folder of a site repository", file.display());
+        let message = format!(
+            "`{}` is neither a site nor the folder of a site repository",
+            file.display()
+        );
         let help = "run `layercake sites` to list all sites";
         return Err(Error::new(ErrorKind::Usage, message).with_help(help).into());
     }
@@ -167,7 +209,9 @@ pub(super) fn side(directory: &Path, wanted: &SideSelection) -> Result<ExitCode,
         print(|out| writeln!(out, "no comparison"))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let ChosenSides { from, to, chosen, .. } = &listing.sides;
+    let ChosenSides {
+        from, to, chosen, ..
+    } = &listing.sides;
     print(|out| {
         writeln!(out, "chosen: {}: {}", chosen.code, chosen.sentence)?;
         for (word, side) in [("from", from), ("to", to)] {
@@ -201,17 +245,34 @@ pub(super) fn explain_value(
 ) -> Result<ExitCode, VerbFailure> {
     let all_sites = arguments.is_of_several_sites();
     let (site, question) = named_value(&arguments, all_sites)?;
-    let sites = arguments.named.site.filter(|_| all_sites).into_iter().collect();
+    let sites = arguments
+        .named
+        .site
+        .filter(|_| all_sites)
+        .into_iter()
+        .collect();
     let (revision, set) = (arguments.rev, arguments.set);
-    let selection = Selection { revision, set, sites, ..arguments.reading.selection(directory) };
+    let selection = Selection {
+        revision,
+        set,
+        sites,
+        ..arguments.reading.selection(directory)
+    };
     let (format, style) = (arguments.format, &terminal.style);
     if arguments.history {
         return super::history::value_history(&selection, (site, question), format, terminal);
     }
     if arguments.since.is_some() {
-        let merge_base = if arguments.no_merge_base { MergeBase::Skip } else { MergeBase::Use };
-        let wanted =
-            SideSelection { since: arguments.since, merge_base, ..SideSelection::default() };
+        let merge_base = if arguments.no_merge_base {
+            MergeBase::Skip
+        } else {
+            MergeBase::Use
+        };
+        let wanted = SideSelection {
+            since: arguments.since,
+            merge_base,
+            ..SideSelection::default()
+        };
         let (checked, since) = terminal.watch(|progress| {
             commands::explain_since::run(&selection, &wanted, &site, &question, progress)
         })?;
@@ -242,7 +303,10 @@ pub(super) fn explain_value(
     answer(&checked, format, |view, out| match format {
         TextFormat::Text => report::provenance::write_provenance(&way, view, style, out),
         TextFormat::Json => {
-            let value = SiteValue { site: way.site.clone(), way: Some(way) };
+            let value = SiteValue {
+                site: way.site.clone(),
+                way: Some(way),
+            };
             report::provenance::write_provenance_json(&[value], view, out)
         }
     })
@@ -253,14 +317,23 @@ fn named_value(
     arguments: &ExplainValueArgs,
     all_sites: bool,
 ) -> Result<(String, ValueQuestion), Error> {
-    let named = arguments.named.clone().named(&arguments.words(), !all_sites)?;
+    let named = arguments
+        .named
+        .clone()
+        .named(&arguments.words(), !all_sites)?;
     match named.site.clone().filter(|_| !all_sites) {
         None if !all_sites => {
-            let missing =
-                [("SITE", true), ("NAME", named.name.is_none()), ("PATH", named.path.is_none())];
+            let missing = [
+                ("SITE", true),
+                ("NAME", named.name.is_none()),
+                ("PATH", named.path.is_none()),
+            ];
             Err(missing_arguments(&missing, WITHOUT_SITE, None))
         }
-        site => Ok((site.unwrap_or_default(), named.question(EXPLAIN_VALUE_FORM)?)),
+        site => Ok((
+            site.unwrap_or_default(),
+            named.question(EXPLAIN_VALUE_FORM)?,
+        )),
     }
 }
 
@@ -308,7 +381,13 @@ pub(super) fn impact(
     directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let ImpactArgs { words, schema, name, selection, format } = arguments;
+    let ImpactArgs {
+        words,
+        schema,
+        name,
+        selection,
+        format,
+    } = arguments;
     let selection = selection.selection(directory);
     let (checked, impact) = terminal.watch(|progress| match &words[..] {
         [place] if selection.set || is_file(&selection, place) => {
@@ -316,7 +395,12 @@ pub(super) fn impact(
         }
         words => {
             let site = selection.sites.first().cloned();
-            let flags = NamedValue { site, schema, name, path: None };
+            let flags = NamedValue {
+                site,
+                schema,
+                name,
+                path: None,
+            };
             let named = NamedValue::parse(words, flags, true)?;
             commands::impact::of_value(&selection, named, progress)
         }
@@ -347,8 +431,16 @@ pub(super) fn graph(
     directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let GraphArgs { target, selection, format } = arguments;
-    let Target { selection, documents, path } = target.target(selection.selection(directory))?;
+    let GraphArgs {
+        target,
+        selection,
+        format,
+    } = arguments;
+    let Target {
+        selection,
+        documents,
+        path,
+    } = target.target(selection.selection(directory))?;
     if let Some(path) = path {
         let message = format!("unexpected argument `{path}`: a graph has documents, not values");
         let help = "run `layercake explain-value SITE SCHEMA NAME PATH` to trace a value";

@@ -48,27 +48,51 @@ pub(super) fn report(
     directory: PathBuf,
     terminal: &Terminal,
 ) -> Result<ExitCode, VerbFailure> {
-    let ReportArgs { file, outputs, all_findings, show_ignored, look } = arguments;
-    let look = look.look(FindingFilter { all: all_findings, ignored: show_ignored });
+    let ReportArgs {
+        file,
+        outputs,
+        all_findings,
+        show_ignored,
+        look,
+    } = arguments;
+    let look = look.look(FindingFilter {
+        all: all_findings,
+        ignored: show_ignored,
+    });
     outputs::allow(&outputs.output, &directory, &[])?;
     outputs.allow_open(&outputs.output)?;
     let is_piped = file.as_os_str() == "-";
-    let bytes = if is_piped { standard_input()? } else { bytes_at(&directory.join(&file))? };
+    let bytes = if is_piped {
+        standard_input()?
+    } else {
+        bytes_at(&directory.join(&file))?
+    };
     let name = file.display().to_string();
     let text = String::from_utf8_lossy(&bytes);
     let folder = Folder::on_disk(&directory.join(&file));
     let report = saved(&bytes, &name).map_err(|error| {
         let is_secret = folder.hides(&SecretKinds::default(), &text);
-        if is_secret { unreadable(&name, NOT_SHOWN) } else { error }
+        if is_secret {
+            unreadable(&name, NOT_SHOWN)
+        } else {
+            error
+        }
     });
     // No configuration is read: rule names link to the pages of this build, if any.
     let pages = configuration::rule_pages(&FoundConfiguration::default());
-    let report = report?.with_links(outputs.links.clone()).with_rule_pages(pages);
+    let report = report?
+        .with_links(outputs.links.clone())
+        .with_rule_pages(pages);
     report_omitted(&report, &name, all_findings, &outputs.output)?;
     let OutputArgs { output, open, .. } = outputs;
-    let delivery = Delivery { outputs: outputs::or_full(output), open, directory: &directory };
-    delivery
-        .deliver(terminal, |format, style, out| format.write(&report, (look, style), RULES, out))?;
+    let delivery = Delivery {
+        outputs: outputs::or_full(output),
+        open,
+        directory: &directory,
+    };
+    delivery.deliver(terminal, |format, style, out| {
+        format.write(&report, (look, style), RULES, out)
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -91,8 +115,13 @@ fn report_omitted(
     if all_findings {
         return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     }
-    if outputs.iter().any(|output| output.format == Format::Of(ReportFormat::Sarif)) {
-        complain(&format!("warning: {message}, which `sarif` lists\n  help: {help}\n"));
+    if outputs
+        .iter()
+        .any(|output| output.format == Format::Of(ReportFormat::Sarif))
+    {
+        complain(&format!(
+            "warning: {message}, which `sarif` lists\n  help: {help}\n"
+        ));
     }
     Ok(())
 }
@@ -110,8 +139,15 @@ fn saved(bytes: &[u8], name: &str) -> Result<Report, Error> {
         Some(JsonFault { pointer, reason }) => {
             let shown: String = reason.chars().take(MAX_REASON).collect();
             let at: String = pointer.chars().take(MAX_REASON).collect();
-            let place = if at.is_empty() { "the root".to_owned() } else { format!("`{at}`") };
-            Err(unreadable(name, &format!("{place} does not match the schema: {shown}")))
+            let place = if at.is_empty() {
+                "the root".to_owned()
+            } else {
+                format!("`{at}`")
+            };
+            Err(unreadable(
+                name,
+                &format!("{place} does not match the schema: {shown}"),
+            ))
         }
     }
 }
@@ -120,6 +156,9 @@ fn saved(bytes: &[u8], name: &str) -> Result<Report, Error> {
 const MAX_REASON: usize = 200;
 
 fn unreadable(name: &str, fault: &str) -> Error {
-    Error::new(ErrorKind::Io, format!("cannot read the report `{name}`: {fault}"))
-        .with_help("create one with `layercake lint --output json=report.json`")
+    Error::new(
+        ErrorKind::Io,
+        format!("cannot read the report `{name}`: {fault}"),
+    )
+    .with_help("create one with `layercake lint --output json=report.json`")
 }

@@ -27,7 +27,10 @@ impl From<io::Error> for VerbFailure {
 }
 
 /// Writes to standard output until the end or until the reader closes it.
-#[expect(clippy::disallowed_methods, reason = "this is where standard output is written")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is where standard output is written"
+)]
 pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut out = BufWriter::new(AnswerWriter(io::stdout().lock()));
     unless_closed(time(Stage::Report, || {
@@ -74,7 +77,10 @@ impl ProgressLine {
         line
     }
 
-    #[expect(clippy::disallowed_methods, reason = "this is where standard error is written")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is where standard error is written"
+    )]
     fn write(&mut self, text: &str) {
         let mut errors = io::stderr().lock();
         drop(write!(errors, "{}{text}", Self::ERASE).and_then(|()| errors.flush()));
@@ -101,34 +107,50 @@ pub(super) fn unless_closed(written: io::Result<()>) -> io::Result<()> {
 }
 
 /// Reads all of standard input.
-#[expect(clippy::disallowed_methods, reason = "what another program prints can be read")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what another program prints can be read"
+)]
 pub(super) fn standard_input() -> Result<Vec<u8>, VerbFailure> {
     let mut bytes = Vec::new();
     let most = Source::MAX_BYTES + 1;
     let read = io::stdin().lock().take(most).read_to_end(&mut bytes);
     read.map_err(|cause| Error::new(ErrorKind::Io, "cannot read standard input").caused_by(cause))?;
     if bytes.len() as u64 == most {
-        let message = format!("standard input has more than {} MiB", Source::MAX_BYTES >> 20);
+        let message = format!(
+            "standard input has more than {} MiB",
+            Source::MAX_BYTES >> 20
+        );
         return Err(Error::new(ErrorKind::Io, message).into());
     }
     Ok(bytes)
 }
 
 /// Writes to standard error; ignores errors, which cannot be reported anywhere else.
-#[expect(clippy::disallowed_methods, reason = "this is where standard error is written")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is where standard error is written"
+)]
 pub(super) fn complain(text: &str) {
     let _line = ProgressLine::erased();
     let mut errors = io::stderr().lock();
     let text = report::printable_lines(text);
     let text = report::without_commands(&text);
-    drop(errors.write_all(text.as_bytes()).and_then(|()| errors.flush()));
+    drop(
+        errors
+            .write_all(text.as_bytes())
+            .and_then(|()| errors.flush()),
+    );
 }
 
 /// Prints the error, its causes and its help.
 pub(super) fn explain_failure(error: &Error) {
     // An invalid configuration has one line per problem.
-    let mut text: String =
-        error.to_string().lines().map(|line| format!("error: {line}\n")).collect();
+    let mut text: String = error
+        .to_string()
+        .lines()
+        .map(|line| format!("error: {line}\n"))
+        .collect();
     let mut cause = std::error::Error::source(error);
     while let Some(source) = cause {
         text += &format!("  caused by: {source}\n");

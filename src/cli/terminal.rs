@@ -22,7 +22,10 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    #[expect(clippy::disallowed_methods, reason = "this is where the terminal is queried")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is where the terminal is queried"
+    )]
     pub(super) fn new(color: When, progress_after: Option<Duration>) -> Self {
         let terminal = io::stdout().is_terminal();
         let color = match color {
@@ -37,16 +40,28 @@ impl Terminal {
             links: terminal && supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout),
         };
         let progress_after = progress_after.filter(|_| io::stderr().is_terminal());
-        Self { style, is_interactive: terminal, progress_after }
+        Self {
+            style,
+            is_interactive: terminal,
+            progress_after,
+        }
     }
 
     /// Does `work`, and shows a progress line on standard error if it takes long.
     pub(super) fn watch<T>(&self, work: impl FnOnce(&Progress) -> T) -> T {
-        let Some(after) = self.progress_after else { return work(&Progress::default()) };
+        let Some(after) = self.progress_after else {
+            return work(&Progress::default());
+        };
         let (progress, done) = (Progress::default(), AtomicBool::new(false));
         std::thread::scope(|scope| {
-            let watcher = scope.spawn(|| show_progress(after, &progress, &done)).thread().clone();
-            let _watched = Watched { done: &done, watcher };
+            let watcher = scope
+                .spawn(|| show_progress(after, &progress, &done))
+                .thread()
+                .clone();
+            let _watched = Watched {
+                done: &done,
+                watcher,
+            };
             work(&progress)
         })
     }
@@ -71,9 +86,14 @@ pub(super) const PAGE: usize = 100;
 /// Output width in columns: `COLUMNS`, else that of the terminal, else [`PAGE`].
 ///
 /// A pager or a filter shows the output on the terminal of standard error.
-#[expect(clippy::disallowed_methods, reason = "this is where the terminal is queried")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is where the terminal is queried"
+)]
 fn width() -> usize {
-    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let asked = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|columns| columns.parse().ok());
     let present = || {
         let size = terminal_size::terminal_size_of(io::stdout());
         let (width, _) = size.or_else(|| terminal_size::terminal_size_of(io::stderr()))?;

@@ -357,7 +357,13 @@ pub(super) struct Global {
     no_progress: bool,
 
     /// Milliseconds before the progress line appears
-    #[arg(long, value_name = "MS", global = true, hide = true, default_value_t = 1000)]
+    #[arg(
+        long,
+        value_name = "MS",
+        global = true,
+        hide = true,
+        default_value_t = 1000
+    )]
     progress_after: u64,
 
     /// Print the time spent in each stage on standard error
@@ -529,7 +535,12 @@ pub(super) enum Verb {
         verb: Vec<String>,
 
         /// Write all pages to this folder, created if missing
-        #[arg(long, value_name = "DIR", conflicts_with = "verb", help_heading = "Output")]
+        #[arg(
+            long,
+            value_name = "DIR",
+            conflicts_with = "verb",
+            help_heading = "Output"
+        )]
         dir: Option<PathBuf>,
     },
 

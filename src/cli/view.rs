@@ -17,7 +17,10 @@ pub(super) fn problems<T>(checked: &Checked<T>) -> String {
     if counts.errors + counts.warnings == 0 {
         return String::new();
     }
-    format!("{}; `layercake lint` shows them\n", report::format_counts(counts))
+    format!(
+        "{}; `layercake lint` shows them\n",
+        report::format_counts(counts)
+    )
 }
 
 /// Lines that name the files that cannot be read completely; empty if there are none.

@@ -31,8 +31,15 @@ pub struct WrittenBaseline {
 /// # Errors
 /// If only a part is selected, or the check or the write fails.
 pub fn write(selection: &Selection, progress: &Progress) -> Result<WrittenBaseline, Error> {
-    let BaselinePath { path, file, is_configured } = place(selection)?;
-    let nothing = Selection { baseline: BaselineChoice::Nothing, ..selection.clone() };
+    let BaselinePath {
+        path,
+        file,
+        is_configured,
+    } = place(selection)?;
+    let nothing = Selection {
+        baseline: BaselineChoice::Nothing,
+        ..selection.clone()
+    };
     let workspace = open_whole(&nothing)?;
     let checked = check_whole(&workspace.plan(progress))?;
     let baseline = Baseline::of(&checked.findings.diagnostics, &checked.sources);
@@ -43,8 +50,19 @@ pub fn write(selection: &Selection, progress: &Progress) -> Result<WrittenBaseli
     } else {
         write_file(&file, text.as_bytes())?;
     }
-    let listed = Some(checked.findings.reported(false, &checked.sources).counts().all());
-    Ok(WrittenBaseline { path, accepted: count(&baseline), listed, gone: None })
+    let listed = Some(
+        checked
+            .findings
+            .reported(false, &checked.sources)
+            .counts()
+            .all(),
+    );
+    Ok(WrittenBaseline {
+        path,
+        accepted: count(&baseline),
+        listed,
+        gone: None,
+    })
 }
 
 /// Removes baseline entries that no longer match a finding.
@@ -59,7 +77,13 @@ pub fn prune(selection: &Selection, progress: &Progress) -> Result<WrittenBaseli
     let checked = check_whole(&plan)?;
     let is_off = |entry: &BaselineEntry| {
         let rule = rules::find(&entry.rule);
-        rule.is_some_and(|rule| !plan.options.policy.levels.can_count_at(rule, entry.file.as_str()))
+        rule.is_some_and(|rule| {
+            !plan
+                .options
+                .policy
+                .levels
+                .can_count_at(rule, entry.file.as_str())
+        })
     };
     let kept = old.keeping(|entry| {
         if is_off(entry) {
@@ -71,14 +95,24 @@ pub fn prune(selection: &Selection, progress: &Progress) -> Result<WrittenBaseli
             }
             Some(Suppression::Comment { .. }) | None => false,
         };
-        checked.findings.suppressed.iter().filter(|it| is_its(&it.suppressed)).count()
+        checked
+            .findings
+            .suppressed
+            .iter()
+            .filter(|it| is_its(&it.suppressed))
+            .count()
     });
     let (before, accepted) = (count(&old), count(&kept));
     if kept.entries != old.entries {
         write_file(&file, kept.to_text().as_bytes())?;
     }
     let gone = Some(before - accepted);
-    Ok(WrittenBaseline { path, accepted, listed: None, gone })
+    Ok(WrittenBaseline {
+        path,
+        accepted,
+        listed: None,
+        gone,
+    })
 }
 
 /// Entries of the baseline.
@@ -168,8 +202,14 @@ fn place(selection: &Selection) -> Result<BaselinePath, Error> {
             return Err(Error::new(ErrorKind::Usage, message).with_help("remove `--no-baseline`"));
         }
     };
-    let file = path.parts().fold(tree.root().to_owned(), |folder, part| folder.join(part));
-    Ok(BaselinePath { path, file, is_configured })
+    let file = path
+        .parts()
+        .fold(tree.root().to_owned(), |folder, part| folder.join(part));
+    Ok(BaselinePath {
+        path,
+        file,
+        is_configured,
+    })
 }
 
 fn read(selection: &Selection, path: &RepoPath) -> Result<Baseline, Error> {

@@ -78,7 +78,10 @@ pub fn run(
         BlameQuestion::Value | BlameQuestion::When(_) => {}
         BlameQuestion::WhyNot(place) => selection.files = vec![file_and_line(place)?.0],
         BlameQuestion::Finding(rule) => {
-            selection.selectors = Selectors { select: vec![rule.clone()], ..Selectors::default() };
+            selection.selectors = Selectors {
+                select: vec![rule.clone()],
+                ..Selectors::default()
+            };
             work = Work::Judge;
         }
     }
@@ -92,12 +95,26 @@ pub fn run(
         (_, tip) => history.work_tree(site.clone(), tip.as_deref())?,
     };
     let keys = configuration::list_keys(&workspace.configured.config, &[]);
-    let settings = Settings { keys, work, ..Settings::default() };
+    let settings = Settings {
+        keys,
+        work,
+        ..Settings::default()
+    };
     let set = site.is_none().then(|| vec![repository.from.clone()]);
-    let names = request.name.iter().map(|name| name.as_str().into()).collect();
+    let names = request
+        .name
+        .iter()
+        .map(|name| name.as_str().into())
+        .collect();
     let states = SiteStates::new(&workspace.options, &settings, set, names, progress);
     progress.begin(ProgressUnit::Commits, None);
-    let run = BlameRun { workspace: &workspace, settings: &settings, request, files, first };
+    let run = BlameRun {
+        workspace: &workspace,
+        settings: &settings,
+        request,
+        files,
+        first,
+    };
     let (checked, blame) = match &request.question {
         BlameQuestion::Value => run.values(history, states, found)?,
         BlameQuestion::When(text) => {
@@ -107,7 +124,9 @@ pub fn run(
         BlameQuestion::WhyNot(place) => run.texts(history, states, place)?,
         BlameQuestion::Finding(_) => run.findings(history, states)?,
     };
-    let unshallow = blame.is_cut().then(|| repository.repository.unshallow_help());
+    let unshallow = blame
+        .is_cut()
+        .then(|| repository.repository.unshallow_help());
     Ok((checked, Blame { unshallow, ..blame }))
 }
 
@@ -187,7 +206,14 @@ impl BlameRun<'_> {
     fn blame(&self, answer: BlameAnswer) -> Blame {
         let site = (self.request.site != SET).then(|| self.request.site.as_str().into());
         let (commits, unusable) = (Vec::new(), Vec::new());
-        Blame { site, commits, answer, unusable, end: LogEnd::Whole, unshallow: None }
+        Blame {
+            site,
+            commits,
+            answer,
+            unusable,
+            end: LogEnd::Whole,
+            unshallow: None,
+        }
     }
 
     /// The answer with the commits that it refers to.
@@ -197,12 +223,23 @@ impl BlameRun<'_> {
         named: NamedCommits,
         (answer, end): (BlameAnswer, LogEnd),
     ) -> Result<(Checked<()>, Blame), Error> {
-        let unusable = walk.unusable.iter().map(|(commit, at)| (named.numbers[commit], *at));
+        let unusable = walk
+            .unusable
+            .iter()
+            .map(|(commit, at)| (named.numbers[commit], *at));
         let unusable = unusable.collect();
         let commits = named.commits;
-        let blame = Blame { commits, unusable, end, ..self.blame(answer) };
+        let blame = Blame {
+            commits,
+            unusable,
+            end,
+            ..self.blame(answer)
+        };
         let state = walk.history.state(self.first)?;
-        Ok((walk.lend_states().close(&state, walk.history.further()), blame))
+        Ok((
+            walk.lend_states().close(&state, walk.history.further()),
+            blame,
+        ))
     }
 }
 
@@ -218,13 +255,20 @@ impl NamedCommits {
         let named: BTreeSet<CommitIndex> = found.chain(walk.unusable.keys().copied()).collect();
         let mut named: Vec<CommitIndex> = named.into_iter().collect();
         named.sort_by_key(|commit| Reverse(walk.history.commit(*commit).time()));
-        let numbers = named.iter().enumerate().map(|(at, commit)| (*commit, at)).collect();
+        let numbers = named
+            .iter()
+            .enumerate()
+            .map(|(at, commit)| (*commit, at))
+            .collect();
         let commits = named.iter().map(|index| {
             let commit = walk.history.commit(*index);
             let (commit, site) = (commit.commit.clone(), commit.site.clone());
             BlamedCommit { commit, site }
         });
-        Self { commits: commits.collect(), numbers }
+        Self {
+            commits: commits.collect(),
+            numbers,
+        }
     }
 
     fn numbers_of(&self, commits: &[CommitIndex]) -> Vec<usize> {

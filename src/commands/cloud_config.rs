@@ -59,7 +59,10 @@ impl Parts {
 
     /// Whether standard input is one of the files.
     pub fn has_standard_input(&self) -> bool {
-        let mut files = self.user_data.iter().chain(self.others().map(|(_, file)| file));
+        let mut files = self
+            .user_data
+            .iter()
+            .chain(self.others().map(|(_, file)| file));
         files.any(|file| file.as_os_str() == STANDARD_INPUT)
     }
 
@@ -70,7 +73,9 @@ impl Parts {
             (SourceKind::VendorData, &self.vendor_data),
             (SourceKind::Base, &self.base),
         ];
-        files.into_iter().filter_map(|(kind, file)| Some((kind, file.as_ref()?)))
+        files
+            .into_iter()
+            .filter_map(|(kind, file)| Some((kind, file.as_ref()?)))
     }
 }
 
@@ -119,7 +124,10 @@ pub fn merge_declared(
 ) -> Result<Checked<SiteDocuments>, Error> {
     let start = Start::find(selection)?;
     let has_sites = Layout::discover(&start.tree, &start.from)?.is_some();
-    let selection = Selection { set: !has_sites, ..selection.clone() };
+    let selection = Selection {
+        set: !has_sites,
+        ..selection.clone()
+    };
     let workspace = Workspace::open(&selection)?;
     let wanted = globs(sets)?;
     let mut plan = workspace.plan(progress);
@@ -134,7 +142,10 @@ pub fn merge_declared(
                  of them under `cloud-config` in `layercake.yaml`",
         ));
     }
-    if !declared.iter().any(|set| is_wanted(wanted.as_ref(), &set.name)) {
+    if !declared
+        .iter()
+        .any(|set| is_wanted(wanted.as_ref(), &set.name))
+    {
         let names: Vec<&str> = declared.iter().map(|set| &*set.name).collect();
         let message = format!("no set of parts matches {}", sets.join(" or "));
         let help = help_for_unknown(&sets.concat(), "sets", &names);
@@ -149,7 +160,10 @@ fn is_wanted(wanted: Option<&GlobSet>, name: &str) -> bool {
 
 /// Merged sets of a site in declaration order, with keys sorted as cloud-init writes them.
 fn outputs(site: &SiteAtHand<'_>, wanted: Option<&GlobSet>) -> SiteDocuments {
-    let emitted = site.graph.outputs().filter(|(doc, _)| site.sets.member(*doc).is_some());
+    let emitted = site
+        .graph
+        .outputs()
+        .filter(|(doc, _)| site.sets.member(*doc).is_some());
     let emitted = emitted.filter(|(_, recipe)| is_wanted(wanted, &recipe.key.name));
     let documents = emitted.filter_map(|(doc, recipe)| {
         Some(RenderedDocument {
@@ -160,7 +174,10 @@ fn outputs(site: &SiteAtHand<'_>, wanted: Option<&GlobSet>) -> SiteDocuments {
             line: site.sources.start(recipe.span).line.get(),
         })
     });
-    SiteDocuments { site: site.site.name.clone(), documents: documents.collect() }
+    SiteDocuments {
+        site: site.site.name.clone(),
+        documents: documents.collect(),
+    }
 }
 
 /// The node with the keys of every mapping sorted.
@@ -169,14 +186,19 @@ fn sorted(node: &Node) -> Node {
         Value::Mapping(mapping) => {
             let mut entries: Vec<(&Key, &Node)> = mapping.iter().collect();
             entries.sort_by_cached_key(|(key, _)| order_of(key));
-            let entries: Mapping =
-                entries.into_iter().map(|(key, node)| (key.clone(), sorted(node))).collect();
+            let entries: Mapping = entries
+                .into_iter()
+                .map(|(key, node)| (key.clone(), sorted(node)))
+                .collect();
             Value::Mapping(Arc::new(entries))
         }
         Value::Sequence(items) => Value::Sequence(Arc::new(items.iter().map(sorted).collect())),
         _ => return node.clone(),
     };
-    Node { value, ..node.clone() }
+    Node {
+        value,
+        ..node.clone()
+    }
 }
 
 /// Sort key: numbers before strings, a mix that Python could not sort at all.
@@ -240,7 +262,11 @@ impl NamedFiles {
         parts: &Parts,
     ) -> Result<(), Error> {
         let name = name_of(file)?;
-        if self.on_disk.insert(name.clone(), directory.join(file)).is_some() {
+        if self
+            .on_disk
+            .insert(name.clone(), directory.join(file))
+            .is_some()
+        {
             let message = format!("`{}` is given twice", file.display());
             return Err(
                 Error::new(ErrorKind::Usage, message).with_help("copy the file to merge it twice")
@@ -251,7 +277,9 @@ impl NamedFiles {
         } else {
             let on_disk = directory.join(file);
             // The error names it as the user did.
-            on_disk.metadata().map_err(|cause| cannot_be_found(file, cause))?;
+            on_disk
+                .metadata()
+                .map_err(|cause| cannot_be_found(file, cause))?;
             bytes_at(&on_disk)?
         };
         self.files = std::mem::take(&mut self.files).with(&name, bytes);
@@ -297,14 +325,17 @@ fn name_of(file: &Path) -> Result<Arc<str>, Error> {
 /// Parses `N=SPEC` into the header of part N.
 fn merge_type(text: &str, parts: &Parts) -> Result<GivenHeader, Error> {
     let malformed = || {
-        Error::new(ErrorKind::Usage, format!("invalid value `{text}` for `--merge-type`"))
-            .with_help(
-                "write it as N=SPEC, e.g. `2=dict(recurse_list)+list(append)` for the second",
-            )
+        Error::new(
+            ErrorKind::Usage,
+            format!("invalid value `{text}` for `--merge-type`"),
+        )
+        .with_help("write it as N=SPEC, e.g. `2=dict(recurse_list)+list(append)` for the second")
     };
     let (number, value) = text.split_once('=').ok_or_else(malformed)?;
     let number: usize = number.trim().parse().map_err(|_| malformed())?;
-    let file = number.checked_sub(1).and_then(|index| parts.user_data.get(index));
+    let file = number
+        .checked_sub(1)
+        .and_then(|index| parts.user_data.get(index));
     let file = file.ok_or_else(|| {
         let count = crate::report::counted(parts.user_data.len(), "part");
         let message = format!("`--merge-type {text}`: no part {number}");
@@ -328,7 +359,10 @@ struct SurroundingRepository {
 impl SurroundingRepository {
     fn of(selection: &Selection) -> Result<Self, Error> {
         let start = Start::find(selection)?;
-        Ok(Self { found: start.configured(selection)?, root: start.root })
+        Ok(Self {
+            found: start.configured(selection)?,
+            root: start.root,
+        })
     }
 
     /// Whether one of the files is part of a set declared secret, or in a folder of secrets. Its

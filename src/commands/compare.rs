@@ -96,7 +96,9 @@ pub fn run(
         return Ok(None);
     }
     let opened = open(selection, wanted, &request.environment, reading)?;
-    opened.map(|opened| compared(opened, request, progress)).transpose()
+    opened
+        .map(|opened| compared(opened, request, progress))
+        .transpose()
 }
 
 /// As [`run`], in a known repository, ignoring the one in the environment.
@@ -111,7 +113,9 @@ pub(crate) fn run_in(
 ) -> Result<Option<ComparisonOutcome>, Error> {
     let (wanted, environment) = (&request.wanted, &request.environment);
     let opened = open_in(repository, selection, wanted, environment, SitesToRead::All)?;
-    opened.map(|opened| compared(opened, request, progress)).transpose()
+    opened
+        .map(|opened| compared(opened, request, progress))
+        .transpose()
 }
 
 /// Compares two opened sides.
@@ -120,7 +124,11 @@ fn compared(
     request: &ComparisonRequest,
     progress: &Progress,
 ) -> Result<ComparisonOutcome, Error> {
-    let Opened { repository, chosen, workspace } = opened;
+    let Opened {
+        repository,
+        chosen,
+        workspace,
+    } = opened;
     let config = &workspace.configured.config;
     let gates = against(&chosen.from, gates(request, config)?);
     let plan = workspace.plan(progress);
@@ -128,9 +136,14 @@ fn compared(
         ChosenSide::Nothing => ComparedWith::Nothing,
         ChosenSide::Commit { .. } | ChosenSide::Index | ChosenSide::WorkTree => ComparedWith::Base,
     };
-    let settings = Settings { before, ..settings(request, config) };
+    let settings = Settings {
+        before,
+        ..settings(request, config)
+    };
     let mut compared = compared_outputs(&plan, &settings, &request.documents)?;
-    workspace.repositories.add_history(&mut compared.checked.repositories);
+    workspace
+        .repositories
+        .add_history(&mut compared.checked.repositories);
     if !chosen.bumps.is_empty() {
         compared.leave_out(&moves_pin);
     }
@@ -144,8 +157,16 @@ fn compared(
         compared.add_gated(finding, None);
     }
     let sides = model::ReportedComparison {
-        base: side(&repository, &chosen.from, pins(&chosen.bumps, |bump| bump.base.as_deref()))?,
-        head: side(&repository, &chosen.to, pins(&chosen.bumps, |bump| Some(&bump.head)))?,
+        base: side(
+            &repository,
+            &chosen.from,
+            pins(&chosen.bumps, |bump| bump.base.as_deref()),
+        )?,
+        head: side(
+            &repository,
+            &chosen.to,
+            pins(&chosen.bumps, |bump| Some(&bump.head)),
+        )?,
         chosen_by: chosen.chosen.code.to_owned(),
         reason: chosen.chosen.sentence.clone(),
         shallow: repository.is_shallow(),
@@ -158,7 +179,14 @@ fn compared(
     let outputs = compared.checked.sites.iter().map(|site| site.outputs).sum();
     let configured = workspace.configured;
     let documents = request.documents.clone();
-    Ok(ComparisonOutcome { compared, repository: described, sides, outputs, configured, documents })
+    Ok(ComparisonOutcome {
+        compared,
+        repository: described,
+        sides,
+        outputs,
+        configured,
+        documents,
+    })
 }
 
 /// Compares the outputs of these documents.
@@ -175,7 +203,10 @@ fn compared_outputs(
     let mut compared = check::compare_with(plan, settings, &|both| {
         let graphs = both.base.iter().chain(&both.head).map(|side| side.graph);
         let keys = graphs.flat_map(|graph| graph.outputs().map(|(_, recipe)| recipe.key.clone()));
-        known.lock().unwrap_or_else(PoisonError::into_inner).extend(keys);
+        known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(keys);
     })?;
     let known = known.into_inner().unwrap_or_else(PoisonError::into_inner);
     let matched = documents.ensure_matched("rendered document", &known);
@@ -224,7 +255,11 @@ fn open_in(
             SitesToRead::All => Some(Workspace::open_sides(selection, &repository, &chosen)?),
             SitesToRead::Reached => Workspace::open_reached(selection, &repository, &chosen)?,
         };
-        Ok(workspace.map(|workspace| Opened { repository, chosen, workspace }))
+        Ok(workspace.map(|workspace| Opened {
+            repository,
+            chosen,
+            workspace,
+        }))
     })
 }
 
@@ -250,7 +285,10 @@ fn with_base<'e>(
         (ConfigurationSource::Root, None) => return Ok(Cow::Borrowed(environment)),
     };
     let base = config.base.map(|base| base.value.to_string());
-    Ok(Cow::Owned(Environment { base, ..environment.clone() }))
+    Ok(Cow::Owned(Environment {
+        base,
+        ..environment.clone()
+    }))
 }
 
 /// Repository around `directory`; `None` if there is none and only `--auto` could ask for a
@@ -270,8 +308,15 @@ fn repository(directory: &Path, wanted: &SideSelection) -> Result<Option<Reposit
 fn settings(request: &ComparisonRequest, config: &Config) -> Settings {
     let keys = configuration::list_keys(config, &request.list_keys);
     match request.verify {
-        Verify::Nothing => Settings { keys, ..Settings::default() },
-        Verify::All => Settings { keys, attribution: Settings::verified(), ..Settings::default() },
+        Verify::Nothing => Settings {
+            keys,
+            ..Settings::default()
+        },
+        Verify::All => Settings {
+            keys,
+            attribution: Settings::verified(),
+            ..Settings::default()
+        },
     }
 }
 
@@ -285,23 +330,33 @@ fn gates(request: &ComparisonRequest, config: &Config) -> Result<Gates, Error> {
         flag, configured,
     ) {
         (Some(most), _) => (Some(most), None),
-        (None, Some(most)) => {
-            (Some(most.value), Some(config.describe_setting(&format!("`{key}`"), most.span)))
-        }
+        (None, Some(most)) => (
+            Some(most.value),
+            Some(config.describe_setting(&format!("`{key}`"), most.span)),
+        ),
         (None, None) => (None, None),
     };
     let reach = &config.reach;
     let (max_sites, sites_set) = limit(request.max_sites, "reach.max-sites", &reach.max_sites);
     let (max_outputs, outputs_set) =
         limit(request.max_outputs, "reach.max-outputs", &reach.max_outputs);
-    Ok(Gates { max_sites, sites_set, max_outputs, outputs_set, unchanged })
+    Ok(Gates {
+        max_sites,
+        sites_set,
+        max_outputs,
+        outputs_set,
+        unchanged,
+    })
 }
 
 /// Gates for a comparison with this base. Without a base every edit reaches everything, and limits
 /// would only block the first commit.
 fn against(base: &ChosenSide, gates: Gates) -> Gates {
     match base {
-        ChosenSide::Nothing => Gates { unchanged: gates.unchanged, ..Gates::default() },
+        ChosenSide::Nothing => Gates {
+            unchanged: gates.unchanged,
+            ..Gates::default()
+        },
         ChosenSide::Commit { .. } | ChosenSide::Index | ChosenSide::WorkTree => gates,
     }
 }
@@ -317,7 +372,11 @@ fn describe_repository(repository: &Repository) -> model::ReportedRepository {
             nested_at: Some(path.as_str().to_owned()),
             ..model::ReportedRepository::default()
         },
-        None => model::ReportedRepository { name, branch, ..model::ReportedRepository::default() },
+        None => model::ReportedRepository {
+            name,
+            branch,
+            ..model::ReportedRepository::default()
+        },
     }
 }
 
@@ -329,7 +388,9 @@ fn describe_repository(repository: &Repository) -> model::ReportedRepository {
 pub(super) fn checked_repository(
     selection: &Selection,
 ) -> Result<Option<model::ReportedRepository>, Error> {
-    let Some(repository) = Repository::discover(&selection.directory)? else { return Ok(None) };
+    let Some(repository) = Repository::discover(&selection.directory)? else {
+        return Ok(None);
+    };
     let reported = describe_repository(&repository);
     let (revision, branch) = match &selection.revision {
         Some(revision) => (revision.as_str(), None),
@@ -338,14 +399,23 @@ pub(super) fn checked_repository(
     };
     let commit = repository.resolve(revision)?;
     let date = repository.date_of(&commit);
-    Ok(Some(model::ReportedRepository { branch, commit: Some(commit), date, ..reported }))
+    Ok(Some(model::ReportedRepository {
+        branch,
+        commit: Some(commit),
+        date,
+        ..reported
+    }))
 }
 
 /// Description of revisions that replace pins on a side; empty if there are none.
 fn pins(bumps: &[Bump], revision: impl Fn(&Bump) -> Option<&str>) -> String {
     let pin = |bump: &Bump| Some(format!("{} {}", bump.name, revision(bump)?));
     let pins: Vec<String> = bumps.iter().filter_map(pin).collect();
-    if pins.is_empty() { String::new() } else { format!("with {}", pins.join(", ")) }
+    if pins.is_empty() {
+        String::new()
+    } else {
+        format!("with {}", pins.join(", "))
+    }
 }
 
 fn side(
@@ -359,7 +429,16 @@ fn side(
         ChosenSide::Index => (SideKind::Index, None, String::new()),
         ChosenSide::WorkTree => (SideKind::Worktree, None, pins),
     };
-    let tree = commit.as_ref().map(|id| repository.tree_of(id)).transpose()?;
+    let tree = commit
+        .as_ref()
+        .map(|id| repository.tree_of(id))
+        .transpose()?;
     let date = commit.as_ref().and_then(|id| repository.date_of(id));
-    Ok(model::ReportedSide { kind, commit, tree, date, name })
+    Ok(model::ReportedSide {
+        kind,
+        commit,
+        tree,
+        date,
+        name,
+    })
 }

@@ -21,11 +21,16 @@ pub fn find(directory: &Path, place: &ConfigurationSource) -> Result<FoundConfig
     if let ConfigurationSource::File(file) = place {
         return super::configuration::at_file(directory, file);
     }
-    let selection =
-        Selection { configuration: place.clone(), ..Selection::of(directory.to_owned()) };
+    let selection = Selection {
+        configuration: place.clone(),
+        ..Selection::of(directory.to_owned())
+    };
     let start = Start::find(&selection)?;
     let (layout, _) = start.layouts(&[])?;
-    let files = layout.iter().flat_map(|layout| &layout.files).map(|file| &file.path);
+    let files = layout
+        .iter()
+        .flat_map(|layout| &layout.files)
+        .map(|file| &file.path);
     config::refuse_in_layers(files.filter(|_| start.finds_configuration(&selection)))?;
     start.configured(&selection)
 }
@@ -55,7 +60,11 @@ pub fn show(
                 SettingOrigin::Default => "default".to_owned(),
                 SettingOrigin::File(place) => place,
             };
-            SettingRow { key: setting.key, value: setting.value, origin }
+            SettingRow {
+                key: setting.key,
+                value: setting.value,
+                origin,
+            }
         })
         .collect();
     for (key, flag, value) in flags(meaning, selectors) {
@@ -88,8 +97,15 @@ fn flags(
             missing_source.map(Json::from),
         ),
         ("rules.select", "--select", words(&selectors.select)),
-        ("rules.extend-select", "--extend-select", words(&selectors.extend_select)),
+        (
+            "rules.extend-select",
+            "--extend-select",
+            words(&selectors.extend_select),
+        ),
         ("rules.ignore", "--ignore", words(&selectors.ignore)),
     ];
-    flags.into_iter().filter_map(|(key, flag, value)| Some((key, flag, value?))).collect()
+    flags
+        .into_iter()
+        .filter_map(|(key, flag, value)| Some((key, flag, value?)))
+        .collect()
 }

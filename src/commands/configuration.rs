@@ -80,7 +80,11 @@ pub fn find(
         ConfigurationSource::File(file) => at_file(directory, file),
         ConfigurationSource::Root => {
             let config = in_tree(around.tree)?;
-            Ok(FoundConfiguration { config, changed: None, folder })
+            Ok(FoundConfiguration {
+                config,
+                changed: None,
+                folder,
+            })
         }
         ConfigurationSource::Base => {
             let base = around.base.ok_or_else(no_base)?;
@@ -94,7 +98,11 @@ pub fn find(
                 // Deleted: point at the old content.
                 None => config.file.clone(),
             };
-            Ok(FoundConfiguration { config, changed, folder })
+            Ok(FoundConfiguration {
+                config,
+                changed,
+                folder,
+            })
         }
     }
 }
@@ -123,14 +131,19 @@ pub(super) fn at_file(directory: &Path, file: &Path) -> Result<FoundConfiguratio
     let shown = RepoPath::new(shown_name(file));
     let folder = path.parent().map(Path::to_owned);
     let config = read(shown, text.into_bytes(), Folder::on_disk(&path))?;
-    Ok(FoundConfiguration { config, changed: None, folder })
+    Ok(FoundConfiguration {
+        config,
+        changed: None,
+        folder,
+    })
 }
 
 /// Name in reports of a file given by the user. Omits the folders around it if it may be outside of
 /// the repository, because reports must not reveal paths of the machine.
 fn shown_name(file: &Path) -> String {
-    let is_below =
-        file.components().all(|it| matches!(it, Component::Normal(_) | Component::CurDir));
+    let is_below = file
+        .components()
+        .all(|it| matches!(it, Component::Normal(_) | Component::CurDir));
     let name = file.file_name().filter(|_| !is_below).map(Path::new);
     name.unwrap_or(file).display().to_string()
 }
@@ -139,8 +152,9 @@ fn read(path: RepoPath, bytes: Vec<u8>, folder: Folder) -> Result<Config, Error>
     let is_secret = folder.hides(&SecretKinds::default(), &String::from_utf8_lossy(&bytes));
     let groups = GROUPS.iter().map(|(name, _)| *name);
     let names = RULES.iter().map(|rule| rule.name).chain(groups);
-    let words: Vec<&str> =
-        names.chain(RULES.iter().flat_map(|rule| rule.aliases).copied()).collect();
+    let words: Vec<&str> = names
+        .chain(RULES.iter().flat_map(|rule| rule.aliases).copied())
+        .collect();
     let vocabulary = Vocabulary {
         rules: &words,
         formats: &Format::ALL.map(Format::name),
@@ -164,8 +178,13 @@ pub fn settle(
     let config = &found.config;
     let (rules, policy) = configured_policy(selectors, config)?;
     let (semantics, chosen_by) = semantics(found, meaning);
-    let rules = rules::RuleOptions { is_undecided: chosen_by == ChosenBy::Default, ..rules };
-    let missing_source = meaning.missing_source.or(config.missing.source.map(missing_source_of));
+    let rules = rules::RuleOptions {
+        is_undecided: chosen_by == ChosenBy::Default,
+        ..rules
+    };
+    let missing_source = meaning
+        .missing_source
+        .or(config.missing.source.map(missing_source_of));
     let deckhand = DeckhandOptions {
         semantics,
         missing_source: missing_source.unwrap_or(MissingSource::Error),
@@ -173,7 +192,13 @@ pub fn settle(
     };
     let configuration = configuration(found, meaning)?;
     let baseline = Some(RepoPath::new(FILE));
-    Ok(Options { rules, policy, baseline, configuration, ..Options::of(deckhand) })
+    Ok(Options {
+        rules,
+        policy,
+        baseline,
+        configuration,
+        ..Options::of(deckhand)
+    })
 }
 
 fn semantics(found: &FoundConfiguration, meaning: SemanticsFlags) -> (Semantics, ChosenBy) {
@@ -230,9 +255,16 @@ fn known_missing(config: &Config) -> Vec<KnownMissing> {
         sources: pattern.glob.compile_matcher(),
         at: pattern.span,
     };
-    let everywhere = config.missing.known.iter().map(|pattern| known(pattern, None));
+    let everywhere = config
+        .missing
+        .known
+        .iter()
+        .map(|pattern| known(pattern, None));
     let in_sites = config.sites.iter().flat_map(|site| {
-        site.missing.known.iter().map(|pattern| known(pattern, Some(&site.sites)))
+        site.missing
+            .known
+            .iter()
+            .map(|pattern| known(pattern, Some(&site.sites)))
     });
     everywhere.chain(in_sites).collect()
 }
@@ -244,15 +276,30 @@ fn entries(config: &Config) -> Vec<check::Entry> {
         written: pattern.glob.glob().into(),
         at: pattern.span,
     };
-    let paths = config.rules.per_path.iter().map(|(paths, _)| entry(UnusedKind::Path, paths));
-    let of_sites = config.sites.iter().map(|site| &site.sites).chain(&config.discover.sites);
+    let paths = config
+        .rules
+        .per_path
+        .iter()
+        .map(|(paths, _)| entry(UnusedKind::Path, paths));
+    let of_sites = config
+        .sites
+        .iter()
+        .map(|site| &site.sites)
+        .chain(&config.discover.sites);
     let sets = config.cloud_config.iter();
     let of_sites = of_sites.chain(sets.clone().filter_map(|set| set.sites.as_ref()));
-    let globs = sets.flat_map(|set| &set.sources).flat_map(|(_, globs)| globs);
+    let globs = sets
+        .flat_map(|set| &set.sources)
+        .flat_map(|(_, globs)| globs);
     let parts = globs.filter_map(|glob| {
         let glob_of_all = DeclaredSet::in_any_site(&glob.value)?;
         let written = glob.value.clone();
-        Some(check::Entry { of: UnusedKind::Path, glob: glob_of_all, written, at: glob.span })
+        Some(check::Entry {
+            of: UnusedKind::Path,
+            glob: glob_of_all,
+            written,
+            at: glob.span,
+        })
     });
     let entries = paths.chain(of_sites.map(|sites| entry(UnusedKind::Site, sites)));
     entries.chain(parts).collect()
@@ -298,7 +345,10 @@ fn secret_kinds(config: &Config) -> SecretKinds {
         Some(schemas) => schemas.iter().map(|schema| &**schema).collect(),
         None => SecretKinds::SCHEMAS.to_vec(),
     };
-    SecretKinds::new(own.into_iter().chain(secrets.extra.iter().map(|schema| &**schema)))
+    SecretKinds::new(
+        own.into_iter()
+            .chain(secrets.extra.iter().map(|schema| &**schema)),
+    )
 }
 
 /// Keys that match list items: those of the flags, then the default ones.
@@ -321,8 +371,11 @@ pub(super) fn glob_set(patterns: &[GlobPattern]) -> Result<Option<GlobSet>, Erro
         set.add(pattern.glob.clone());
     }
     set.build().map(Some).map_err(|error| {
-        Error::new(ErrorKind::Usage, "the globs of the configuration are too large in total")
-            .caused_by(error)
+        Error::new(
+            ErrorKind::Usage,
+            "the globs of the configuration are too large in total",
+        )
+        .caused_by(error)
     })
 }
 
@@ -344,9 +397,12 @@ impl FoundConfiguration {
     /// Path of the baseline: as configured, relative to the folder of the configuration, or else at
     /// the `root`.
     pub(super) fn baseline(&self, root: Option<&Path>) -> RepoPath {
-        let Some(named) = &self.config.baseline else { return RepoPath::new(FILE) };
-        let inside =
-            baseline_file(self).zip(root).and_then(|(file, root)| RepoPath::of_place(root, &file));
+        let Some(named) = &self.config.baseline else {
+            return RepoPath::new(FILE);
+        };
+        let inside = baseline_file(self)
+            .zip(root)
+            .and_then(|(file, root)| RepoPath::of_place(root, &file));
         inside.unwrap_or_else(|| RepoPath::new(named.value.clone()))
     }
 }
@@ -379,12 +435,21 @@ pub fn outputs(found: &FoundConfiguration) -> Result<Vec<(Format, Option<PathBuf
 
 /// Baseline file that the configuration names, if it is on disk.
 pub fn baseline_file(found: &FoundConfiguration) -> Option<PathBuf> {
-    Some(found.folder.as_deref()?.join(&*found.config.baseline.as_ref()?.value))
+    Some(
+        found
+            .folder
+            .as_deref()?
+            .join(&*found.config.baseline.as_ref()?.value),
+    )
 }
 
 /// Configured template for links to lines of the repository.
 pub fn links(found: &FoundConfiguration) -> Option<Links> {
-    found.config.links.as_deref().and_then(|template| Links::new(template).ok())
+    found
+        .config
+        .links
+        .as_deref()
+        .and_then(|template| Links::new(template).ok())
 }
 
 /// Base URL of the rule pages without a configuration. Only release builds set it, since only their

@@ -120,14 +120,23 @@ pub fn create(place: &DemoFolder, example: Example) -> Result<Demo, Error> {
             (all.clone(), repository)
         }
         Example::CloudInit => {
-            let files: DemoFiles =
-                CLOUD_INIT_FILES.iter().map(|(path, text)| (*path, (*text).into())).collect();
-            let commits = [commit("Sites with parts for cloud-init\n", None, files.clone())];
+            let files: DemoFiles = CLOUD_INIT_FILES
+                .iter()
+                .map(|(path, text)| (*path, (*text).into()))
+                .collect();
+            let commits = [commit(
+                "Sites with parts for cloud-init\n",
+                None,
+                files.clone(),
+            )];
             let files = edited(&CLOUD_INIT_EDIT, files);
             (all.clone(), create_repository(&all, &commits, &files)?)
         }
         Example::Several => {
-            let (first, second) = (files_of(&["global/"]), edited(&EDIT, files_of(&["global/"])));
+            let (first, second) = (
+                files_of(&["global/"]),
+                edited(&EDIT, files_of(&["global/"])),
+            );
             let commits = [
                 commit("Documents that all sites share\n", Some(PIN), first),
                 commit("keystone 2025.2\n", Some(NEXT), second.clone()),
@@ -140,7 +149,12 @@ pub fn create(place: &DemoFolder, example: Example) -> Result<Demo, Error> {
             (folder, repository)
         }
     };
-    Ok(Demo { folder, all, repository, example })
+    Ok(Demo {
+        folder,
+        all,
+        repository,
+        example,
+    })
 }
 
 /// Compares the edited files with the commit, as `lint --since HEAD` does; or the sites with
@@ -154,22 +168,35 @@ pub fn compare(
     progress: &Progress,
 ) -> Result<Option<ComparisonOutcome>, Error> {
     let wanted = match demo.example {
-        Example::One | Example::CloudInit => {
-            SideSelection { since: Some(SINCE.to_owned()), ..SideSelection::default() }
-        }
+        Example::One | Example::CloudInit => SideSelection {
+            since: Some(SINCE.to_owned()),
+            ..SideSelection::default()
+        },
         Example::Several => {
-            let bump = Bump { name: NAME.to_owned(), base: None, head: NEXT.to_owned() };
-            SideSelection { bumps: vec![bump], ..SideSelection::default() }
+            let bump = Bump {
+                name: NAME.to_owned(),
+                base: None,
+                head: NEXT.to_owned(),
+            };
+            SideSelection {
+                bumps: vec![bump],
+                ..SideSelection::default()
+            }
         }
     };
-    let request = ComparisonRequest { wanted, ..ComparisonRequest::default() };
+    let request = ComparisonRequest {
+        wanted,
+        ..ComparisonRequest::default()
+    };
     compare::run_in(demo.repository.clone(), selection, &request, progress)
 }
 
 fn files_of(folders: &[&str]) -> DemoFiles {
     let is_in = |path: &str| folders.iter().any(|folder| path.starts_with(folder));
     let files = FILES.iter().filter(|(path, _)| is_in(path));
-    files.map(|(path, text)| (*path, Cow::Borrowed(*text))).collect()
+    files
+        .map(|(path, text)| (*path, Cow::Borrowed(*text)))
+        .collect()
 }
 
 /// The files with the edit applied.
@@ -193,7 +220,11 @@ fn pinned(files: DemoFiles) -> DemoFiles {
     };
     let configuration = format!("repositories:\n  {NAME}:\n    path: ../{SHARED}\n");
     let configuration = ("layercake.yaml", configuration.into());
-    files.into_iter().map(pinned).chain([configuration]).collect()
+    files
+        .into_iter()
+        .map(pinned)
+        .chain([configuration])
+        .collect()
 }
 
 fn commit(
@@ -204,7 +235,14 @@ fn commit(
     // Fixed, so that the commit has the same id everywhere.
     let time = "1767225600 +0000";
     let (name, email) = ("layercake demo", "demo@layercake.invalid");
-    NewCommit { files, tag, name, email, time, message }
+    NewCommit {
+        files,
+        tag,
+        name,
+        email,
+        time,
+        message,
+    }
 }
 
 /// Creates a repository with these commits, and these files on disk.

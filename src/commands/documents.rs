@@ -26,7 +26,10 @@ impl DocumentGlobs {
     /// # Errors
     /// If a glob is invalid.
     pub(crate) fn matcher(&self) -> Result<DocumentMatcher, Error> {
-        Ok(DocumentMatcher { schemas: globs(&self.schemas)?, names: globs(&self.names)? })
+        Ok(DocumentMatcher {
+            schemas: globs(&self.schemas)?,
+            names: globs(&self.names)?,
+        })
     }
 
     /// Checks that each glob matches the schema or name of one of these documents, and one of them

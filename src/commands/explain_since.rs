@@ -30,10 +30,19 @@ pub fn run(
     progress: &Progress,
 ) -> Result<(Checked<()>, ProvenanceDiff), Error> {
     let opened = compare::open(selection, wanted, &Environment::default(), SitesToRead::All)?;
-    let Some(Opened { chosen, workspace, .. }) = opened else {
-        return Err(Error::new(ErrorKind::Usage, "no base revision given; pass --since REV"));
+    let Some(Opened {
+        chosen, workspace, ..
+    }) = opened
+    else {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            "no base revision given; pass --since REV",
+        ));
     };
-    let settings = Settings { work: Work::Render, ..Settings::default() };
+    let settings = Settings {
+        work: Work::Render,
+        ..Settings::default()
+    };
     let answers = OnceLock::new();
     let ask = |both: &BothSides<'_>| {
         let is_it = |side: &RenderedSite<'_>| super::explain_value::is_called(side, site);
@@ -47,7 +56,9 @@ pub fn run(
     let compared = compare_with(&workspace.plan(progress), &settings, &ask)?;
     let Some([base, head]) = answers.into_inner() else {
         let sites = compared.checked.sites.iter();
-        let sites: Vec<_> = sites.map(|it| (it.name.clone(), it.site_type.clone())).collect();
+        let sites: Vec<_> = sites
+            .map(|it| (it.name.clone(), it.site_type.clone()))
+            .collect();
         return Err(super::explain_value::no_site(&sites, site));
     };
     let no_site = || Err(format!("site `{site}` not found"));
@@ -62,8 +73,14 @@ pub fn run(
         None => no_site(),
     };
     let since = ProvenanceDiff {
-        base: ProvenanceSide { heading: heading(wanted, &chosen.from), way: way(base) },
-        head: ProvenanceSide { heading: "now".to_owned(), way: way(head) },
+        base: ProvenanceSide {
+            heading: heading(wanted, &chosen.from),
+            way: way(base),
+        },
+        head: ProvenanceSide {
+            heading: "now".to_owned(),
+            way: way(head),
+        },
         difference,
     };
     Ok((compared.checked, since))
@@ -72,7 +89,9 @@ pub fn run(
 /// Heading of the base side: the requested revision and its commit.
 fn heading(wanted: &SideSelection, side: &ChosenSide) -> String {
     const SHORT: usize = 10;
-    let ChosenSide::Commit { id, name } = side else { return format!("at {side}") };
+    let ChosenSide::Commit { id, name } = side else {
+        return format!("at {side}");
+    };
     let id = id.get(..SHORT).unwrap_or(id);
     match (&wanted.since, wanted.merge_base) {
         (Some(revision), MergeBase::Use) => format!("at {revision} (merge base {id})"),
@@ -89,7 +108,10 @@ struct TracedValue {
 
 impl TracedValue {
     fn of(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Self, Error> {
-        Ok(Self { way: provenance::way(site, question)?, texts: texts(site, question)? })
+        Ok(Self {
+            way: provenance::way(site, question)?,
+            texts: texts(site, question)?,
+        })
     }
 }
 
@@ -97,11 +119,16 @@ fn texts(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Vec<Span>,
     /// Maximum number of nested values that represent a mapping or list.
     const MAX_VALUES: usize = 5_000;
     let doc = provenance::document(site, question)?;
-    let data = site.rendered.data(doc).unwrap_or(&site.graph.recipe(doc).data);
+    let data = site
+        .rendered
+        .data(doc)
+        .unwrap_or(&site.graph.recipe(doc).data);
     let place = provenance::place(data, &question.path)?;
     let replay = Replay::new(site.graph, site.rendered);
     let mut texts = replay.trace(doc, &place).texts();
-    let inside = place.get(data).map(|node| Replay::leaves(node, MAX_VALUES).locations);
+    let inside = place
+        .get(data)
+        .map(|node| Replay::leaves(node, MAX_VALUES).locations);
     for leaf in inside.unwrap_or_default() {
         texts.extend(replay.trace(doc, &place.joined(&leaf)).texts());
     }
@@ -161,12 +188,17 @@ fn edits(
         None => comparison.edits.iter().map(|reach| &reach.edit).collect(),
     };
     let meets = |text: &Option<Text>, spans: &[Span]| {
-        text.as_ref().is_some_and(|text| spans.iter().any(|span| text.meets(*span)))
+        text.as_ref()
+            .is_some_and(|text| spans.iter().any(|span| text.meets(*span)))
     };
     let near: Vec<Edit> = all
         .iter()
         .filter(|edit| meets(&edit.base, &base) || meets(&edit.head, &head))
         .map(|edit| (*edit).clone())
         .collect();
-    if near.is_empty() && change.is_some() { all.into_iter().cloned().collect() } else { near }
+    if near.is_empty() && change.is_some() {
+        all.into_iter().cloned().collect()
+    } else {
+        near
+    }
 }

@@ -45,7 +45,9 @@ pub fn one(
             return Answer::Needs(needed);
         }
         let way = provenance::way(at_hand, question);
-        Answer::Is(Some(way.and_then(|way| Ok((way, candidates(at_hand, question)?)))))
+        Answer::Is(Some(
+            way.and_then(|way| Ok((way, candidates(at_hand, question)?))),
+        ))
     });
     let answer = answers.into_values().find_map(|answer| answer);
     let answer = answer.unwrap_or_else(|| Err(no_site(&session.sites(), site)));
@@ -53,7 +55,9 @@ pub fn one(
         Ok(answer) => answer,
         Err(error) => return Err(names::or_unread(error, &session.close())),
     };
-    let files = candidates.iter().map(|candidate| session.path_of(candidate.document));
+    let files = candidates
+        .iter()
+        .map(|candidate| session.path_of(candidate.document));
     let reading = workspace.sites_reading(files);
     session = session.read(reading.clone())?;
     let reaches = session.ask(reading.as_ref(), |site| reaches(site, &candidates));
@@ -105,7 +109,9 @@ pub fn all(
     let mut session = Session::new(&plan, None)?;
     let (mut values, mut first_error) = (Vec::new(), None);
     for (site, answer) in session.ask(None, way) {
-        let way = answer.map_err(|error| first_error.get_or_insert(error).kind()).ok();
+        let way = answer
+            .map_err(|error| first_error.get_or_insert(error).kind())
+            .ok();
         values.push(SiteValue { site, way });
     }
     match first_error {
@@ -129,11 +135,17 @@ pub fn why_not(
 ) -> Result<(Checked<()>, Vec<TextTrace>), Error> {
     let (file, line) = super::file_and_line(place)?;
     let number = line.ok_or_else(|| {
-        Error::new(ErrorKind::Usage, format!("missing line number in `{place}`"))
-            .with_help("write it as FILE:LINE, e.g. `global/software/config/versions.yaml:12`")
+        Error::new(
+            ErrorKind::Usage,
+            format!("missing line number in `{place}`"),
+        )
+        .with_help("write it as FILE:LINE, e.g. `global/software/config/versions.yaml:12`")
     })?;
     let files = vec![file];
-    let mut workspace = Workspace::open(&Selection { files, ..selection.clone() })?;
+    let mut workspace = Workspace::open(&Selection {
+        files,
+        ..selection.clone()
+    })?;
     let given = std::mem::take(&mut workspace.options.only);
     let plan = workspace.plan(progress);
     let asked = |at_hand: &RenderedSite<'_>| {
@@ -151,7 +163,10 @@ pub fn why_not(
     };
     let only = SiteNames::from([site.into()]);
     let mut session = Session::new(&plan, Some(only.clone()))?;
-    let answer = session.ask(Some(&only), asked).into_values().find_map(|answer| answer);
+    let answer = session
+        .ask(Some(&only), asked)
+        .into_values()
+        .find_map(|answer| answer);
     match answer.unwrap_or_else(|| Err(no_site(&session.sites(), site))) {
         Ok(texts) => Ok((session.close(), texts)),
         Err(error) => Err(names::or_unread(error, &session.close())),
@@ -170,11 +185,16 @@ pub(super) fn is_called(at_hand: &RenderedSite<'_>, site: &str) -> bool {
 /// Sites of a session, as named in reports.
 pub(super) fn site_names(session: &Session<'_>) -> Vec<SiteName> {
     let sites = session.sites().into_iter();
-    sites.map(|(name, site_type)| SiteName { name, site_type }).collect()
+    sites
+        .map(|(name, site_type)| SiteName { name, site_type })
+        .collect()
 }
 
 pub(super) fn no_site(sites: &[NameAndType], site: &str) -> Error {
-    names::no_site(site, sites.iter().map(|(name, _)| name.as_deref().unwrap_or(SET)))
+    names::no_site(
+        site,
+        sites.iter().map(|(name, _)| name.as_deref().unwrap_or(SET)),
+    )
 }
 
 /// A document on the route of a value that could set it.
@@ -191,19 +211,28 @@ struct Candidate {
 fn candidates(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Vec<Candidate>, Error> {
     let doc = provenance::document(site, question)?;
     let replay = Replay::new(site.graph, site.rendered);
-    let data = site.rendered.data(doc).unwrap_or(&site.graph.recipe(doc).data);
+    let data = site
+        .rendered
+        .data(doc)
+        .unwrap_or(&site.graph.recipe(doc).data);
     let hop = replay.trace_with_losers(doc, &provenance::place(data, &question.path)?);
     let rows = provenance::rows(site, &hop);
     let row_of = |doc: DocId, literal: Option<Span>| {
         let key = &site.graph.recipe(doc).key;
         let at = |row: usize| literal.is_none_or(|span| rows[row].at.contains(&span));
-        (0..rows.len()).rev().find(|row| rows[*row].document == *key && at(*row))
+        (0..rows.len())
+            .rev()
+            .find(|row| rows[*row].document == *key && at(*row))
     };
     let mut candidates = Vec::new();
     let mut add = |doc: DocId, literal: Option<Span>| {
         let document = site.graph.recipe(doc).span;
         let row = row_of(doc, literal);
-        candidates.extend(row.map(|row| Candidate { row: row + 1, document, literal }));
+        candidates.extend(row.map(|row| Candidate {
+            row: row + 1,
+            document,
+            literal,
+        }));
     };
     let mut here = &hop;
     loop {
@@ -227,16 +256,26 @@ fn candidates(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Vec<C
 fn is_covered(site: &RenderedSite<'_>, hop: &Hop) -> bool {
     let recipe = site.graph.recipe(hop.doc);
     recipe.steps.iter().any(|step| match &step.op {
-        Op::Merge { method: Method::Merge | Method::Replace, path } => {
+        Op::Merge {
+            method: Method::Merge | Method::Replace,
+            path,
+        } => {
             let path = path.value.effective(Method::Merge, site.graph.semantics);
             path.is_some_and(|path| leads_around(path, &hop.location))
         }
-        Op::Merge { method: Method::Delete, .. } | Op::Substitute(_) | Op::Combine(_) => false,
+        Op::Merge {
+            method: Method::Delete,
+            ..
+        }
+        | Op::Substitute(_)
+        | Op::Combine(_) => false,
     })
 }
 
 fn leads_around(path: &Path, place: &Location) -> bool {
-    let Some(segments) = path.segments() else { return false };
+    let Some(segments) = path.segments() else {
+        return false;
+    };
     let around = Location(place.0.iter().take(segments.len()).cloned().collect());
     segments.is_empty()
         || Path::parse(&around.to_string()).is_ok_and(|it| it.segments() == path.segments())
@@ -262,14 +301,20 @@ fn reaches(site: &RenderedSite<'_>, candidates: &[Candidate]) -> Answer<Vec<(boo
         let unrequested = site.unrequested(may_enter(&replay, doc, &places));
         if unrequested.is_empty() {
             let flows = places.iter().map(|place| flow(&replay, doc, place));
-            let reached = flows.flat_map(|flow| flow.reached).map(|reached| reached.doc);
+            let reached = flows
+                .flat_map(|flow| flow.reached)
+                .map(|reached| reached.doc);
             let outputs: BTreeSet<DocId> =
                 reached.filter(|doc| site.graph.recipe(*doc).emit).collect();
             reaches.push((true, outputs.len()));
         }
         needed.extend(unrequested);
     }
-    if needed.is_empty() { Answer::Is(reaches) } else { Answer::Needs(needed) }
+    if needed.is_empty() {
+        Answer::Is(reaches)
+    } else {
+        Answer::Needs(needed)
+    }
 }
 
 /// Adds the places in `node`, which is at `here`, of the values that are written at `text`.
@@ -294,13 +339,25 @@ fn changes(
 ) -> Vec<ChangeOption> {
     let mut changes: Vec<ChangeOption> = Vec::new();
     for (index, candidate) in candidates.iter().enumerate() {
-        let of = |site: usize| reaches.get(&sites[site].name).map_or((false, 0), |it| it[index]);
+        let of = |site: usize| {
+            reaches
+                .get(&sites[site].name)
+                .map_or((false, 0), |it| it[index])
+        };
         let reading: Vec<usize> = (0..sites.len()).filter(|site| of(*site).0).collect();
         let name = |site: &usize| sites[*site].name.clone();
         let reach = candidate.literal.map(|_| TextReach {
             outputs: reading.iter().map(|site| of(*site).1).sum(),
-            sites: reading.iter().filter(|site| of(**site).1 > 0).filter_map(name).collect(),
-            shielded: reading.iter().filter(|site| of(**site).1 == 0).filter_map(name).collect(),
+            sites: reading
+                .iter()
+                .filter(|site| of(**site).1 > 0)
+                .filter_map(name)
+                .collect(),
+            shielded: reading
+                .iter()
+                .filter(|site| of(**site).1 == 0)
+                .filter_map(name)
+                .collect(),
         });
         let change = ChangeOption {
             scope: scope(way, sites, &reading),
@@ -315,9 +372,13 @@ fn changes(
 }
 
 fn scope(way: &ExplainedValue, sites: &[SiteName], reading: &[usize]) -> String {
-    let Some(asked) = &way.site else { return "here".into() };
+    let Some(asked) = &way.site else {
+        return "here".into();
+    };
     let of_type = |wanted: &Option<Arc<str>>| -> Vec<usize> {
-        (0..sites.len()).filter(|site| sites[*site].site_type == *wanted).collect()
+        (0..sites.len())
+            .filter(|site| sites[*site].site_type == *wanted)
+            .collect()
     };
     let own = sites.iter().find(|site| site.name.as_ref() == Some(asked));
     match (reading.len(), own.and_then(|own| own.site_type.as_ref())) {
@@ -337,11 +398,20 @@ pub(super) fn line_of(
     number: usize,
     place: &str,
 ) -> Result<Line, Error> {
-    let file = site.graph.recipes.iter().map(|recipe| site.sources.written(recipe.span).file);
-    let file = file.into_iter().find(|file| given.contains(site.sources.get(*file).path()));
+    let file = site
+        .graph
+        .recipes
+        .iter()
+        .map(|recipe| site.sources.written(recipe.span).file);
+    let file = file
+        .into_iter()
+        .find(|file| given.contains(site.sources.get(*file).path()));
     let file = file.ok_or_else(|| {
         let name = site.site.name.as_deref().unwrap_or(SET);
-        Error::new(ErrorKind::Usage, format!("site `{name}` does not read the file of `{place}`"))
+        Error::new(
+            ErrorKind::Usage,
+            format!("site `{name}` does not read the file of `{place}`"),
+        )
     })?;
     Ok(Line { file, number })
 }
@@ -349,14 +419,19 @@ pub(super) fn line_of(
 /// Documents that must be rendered to determine where the texts on a line stop.
 fn needed_on_line(site: &RenderedSite<'_>, question: &ValueQuestion, line: Line) -> Vec<DocId> {
     let is_in_file = |span: Span| site.sources.written(span).file == line.file;
-    let in_file = site.graph.iter().filter(|(_, recipe)| is_in_file(recipe.span));
+    let in_file = site
+        .graph
+        .iter()
+        .filter(|(_, recipe)| is_in_file(recipe.span));
     let target = meant(site, question);
     let documents = site.unrequested(in_file.map(|(doc, _)| doc).chain(target));
     if !documents.is_empty() {
         return documents;
     }
     let replay = Replay::new(site.graph, site.rendered);
-    let entered = line.document(site).map(|doc| may_enter(&replay, doc, &line.places(site, doc)));
+    let entered = line
+        .document(site)
+        .map(|doc| may_enter(&replay, doc, &line.places(site, doc)));
     site.unrequested(entered.unwrap_or_default())
 }
 
@@ -368,14 +443,20 @@ fn stopped(
     place: &str,
 ) -> Result<Vec<TextTrace>, Error> {
     let target = provenance::document(site, question)?;
-    let data = site.rendered.data(target).unwrap_or(&site.graph.recipe(target).data);
+    let data = site
+        .rendered
+        .data(target)
+        .unwrap_or(&site.graph.recipe(target).data);
     let wanted = provenance::place(data, &question.path)?;
     let replay = Replay::new(site.graph, site.rendered);
     let doc = line.document(site);
     let places = doc.map(|doc| line.places(site, doc)).unwrap_or_default();
-    let texts = doc.into_iter().flat_map(|doc| places.iter().map(move |place| (doc, place)));
-    let texts: Vec<TextTrace> =
-        texts.map(|(doc, own)| stopped_text(site, &replay, doc, own, (target, &wanted))).collect();
+    let texts = doc
+        .into_iter()
+        .flat_map(|doc| places.iter().map(move |place| (doc, place)));
+    let texts: Vec<TextTrace> = texts
+        .map(|(doc, own)| stopped_text(site, &replay, doc, own, (target, &wanted)))
+        .collect();
     if texts.is_empty() {
         let message = format!("no value of a document at `{place}`");
         return Err(Error::new(ErrorKind::Usage, message));
@@ -396,16 +477,30 @@ pub(super) fn stopped_text(
     let is_wanted = |doc: DocId, place: &Location| {
         doc == target && (place.starts_with(wanted) || wanted.starts_with(place))
     };
-    let reached = flow.reached.iter().position(|it| is_wanted(it.doc, &it.location));
-    let stop = flow.stops.iter().find(|stop| is_wanted(stop.doc, &stop.location));
+    let reached = flow
+        .reached
+        .iter()
+        .position(|it| is_wanted(it.doc, &it.location));
+    let stop = flow
+        .stops
+        .iter()
+        .find(|stop| is_wanted(stop.doc, &stop.location));
     let last = reached.or_else(|| stop.or(flow.stops.first()).and_then(|stop| stop.from));
-    let route = last.map(|last| provenance::route(&flow, last)).unwrap_or_default();
-    let stops = flow.stops.iter().filter(|other| stop.is_none_or(|stop| stop == *other));
+    let route = last
+        .map(|last| provenance::route(&flow, last))
+        .unwrap_or_default();
+    let stops = flow
+        .stops
+        .iter()
+        .filter(|other| stop.is_none_or(|stop| stop == *other));
     TextTrace {
         document: recipe.key.clone(),
         place: provenance::shown(&recipe.data, own.clone()).to_string(),
         at: own.get(&recipe.data).map_or(recipe.span, |node| node.span),
-        route: route.into_iter().map(|hop| provenance::reached_row(site, hop)).collect(),
+        route: route
+            .into_iter()
+            .map(|hop| provenance::reached_row(site, hop))
+            .collect(),
         reaches: reached.is_some(),
         stops: stops.map(|stop| provenance::stop_row(site, stop)).collect(),
     }

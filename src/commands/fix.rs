@@ -81,7 +81,12 @@ pub fn run(
         return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     }
     let tree = work_tree(selection)?;
-    let run = FixRun { selection, request, tree: &tree, progress };
+    let run = FixRun {
+        selection,
+        request,
+        tree: &tree,
+        progress,
+    };
     let first = run.lint(&BTreeMap::new())?;
     if let Linted::Two(outcome) = &first
         && outcome.sides.head.kind != SideKind::Worktree
@@ -101,9 +106,16 @@ pub fn run(
     }
     let files = outcome.changes.into_keys().map(|path| {
         let of = |texts: &BTreeMap<RepoPath, Option<String>>| texts.get(&path).cloned().flatten();
-        ChangedFile { before: of(&before), after: of(&after), path }
+        ChangedFile {
+            before: of(&before),
+            after: of(&after),
+            path,
+        }
     });
-    let left = reported(&outcome.linted).0.iter().filter_map(|finding| finding.fix.as_ref());
+    let left = reported(&outcome.linted)
+        .0
+        .iter()
+        .filter_map(|finding| finding.fix.as_ref());
     Ok(FixOutcome {
         files: files.collect(),
         unsafe_fixes: left.filter(|fix| fix.safety == Safety::Unsafe).count(),
@@ -165,8 +177,13 @@ struct FixRound {
 
 impl FixRun<'_> {
     fn lint(&self, changes: &Changes) -> Result<Linted, Error> {
-        let texts = changes.iter().map(|(path, change)| (path.clone(), change.after.clone()));
-        let selection = Selection { texts: texts.collect(), ..self.selection.clone() };
+        let texts = changes
+            .iter()
+            .map(|(path, change)| (path.clone(), change.after.clone()));
+        let selection = Selection {
+            texts: texts.collect(),
+            ..self.selection.clone()
+        };
         lint::run(&selection, self.request, self.progress)
     }
 
@@ -182,11 +199,20 @@ impl FixRun<'_> {
             let again = self.lint(&changes)?;
             let worse = worse_files(&now.linted, &again, &next.changes);
             if worse.is_empty() {
-                now = FixState { linted: again, changes, count: now.count + next.count, ..now };
+                now = FixState {
+                    linted: again,
+                    changes,
+                    count: now.count + next.count,
+                    ..now
+                };
             } else if !next.unsafely_changed.is_empty() {
                 // A wrong guess, or one that reveals an error that the mistake hid.
                 let blamed = &worse & &next.unsafely_changed;
-                now.withheld.extend(if blamed.is_empty() { next.unsafely_changed } else { blamed });
+                now.withheld.extend(if blamed.is_empty() {
+                    next.unsafely_changed
+                } else {
+                    blamed
+                });
             } else {
                 now.faulty.extend(worse);
                 now.changes.retain(|path, _| !now.faulty.contains(path));
@@ -206,20 +232,37 @@ impl FixRun<'_> {
                 !now.faulty.contains(path)
                     && (fix.safety == Safety::Safe || !now.withheld.contains(path))
                     && !view.touches_secret(edit.span)
-                    && self.change_of(edit.span.file, sources, &now.changes).is_some()
+                    && self
+                        .change_of(edit.span.file, sources, &now.changes)
+                        .is_some()
             })
         };
         let fixed = fixed(findings, sources, safety, &may_apply);
-        let fixes = fixed.findings.iter().filter_map(|index| findings[*index].fix.as_ref());
-        let unsafe_edits =
-            fixes.filter(|fix| fix.safety == Safety::Unsafe).flat_map(|it| &it.edits);
-        let unsafely_changed =
-            unsafe_edits.map(|edit| sources.path_of(edit.span).clone()).collect();
+        let fixes = fixed
+            .findings
+            .iter()
+            .filter_map(|index| findings[*index].fix.as_ref());
+        let unsafe_edits = fixes
+            .filter(|fix| fix.safety == Safety::Unsafe)
+            .flat_map(|it| &it.edits);
+        let unsafely_changed = unsafe_edits
+            .map(|edit| sources.path_of(edit.span).clone())
+            .collect();
         let texts = fixed.texts.into_iter().filter_map(|(file, text)| {
             let change = self.change_of(file, sources, &now.changes)?;
-            Some((sources.get(file).path().clone(), FixedFile { after: text.into(), ..change }))
+            Some((
+                sources.get(file).path().clone(),
+                FixedFile {
+                    after: text.into(),
+                    ..change
+                },
+            ))
         });
-        FixRound { changes: texts.collect(), count: fixed.findings.len(), unsafely_changed }
+        FixRound {
+            changes: texts.collect(),
+            count: fixed.findings.len(),
+            unsafely_changed,
+        }
     }
 
     /// Current content of a file if it can be changed: a plain file of the working tree whose bytes
@@ -234,7 +277,11 @@ impl FixRun<'_> {
         }
         let (place, before) = self.tree.plain_file(source.path())?;
         let is_same = before == source.text().as_bytes();
-        is_same.then(|| FixedFile { file: place, before, after: source.text().clone() })
+        is_same.then(|| FixedFile {
+            file: place,
+            before,
+            after: source.text().clone(),
+        })
     }
 
     fn ignore(&self, first: Linted, reason: &str) -> Result<FixState, Error> {
@@ -250,10 +297,18 @@ impl FixRun<'_> {
         }
         if !left.is_empty() {
             let faulty = changes.into_keys().collect();
-            return Ok(FixState { faulty, ..FixState::new(first) });
+            return Ok(FixState {
+                faulty,
+                ..FixState::new(first)
+            });
         }
         let refused = refused.into_iter().map(|(_, why)| why).collect();
-        Ok(FixState { changes, count, refused, ..FixState::new(again) })
+        Ok(FixState {
+            changes,
+            count,
+            refused,
+            ..FixState::new(again)
+        })
     }
 
     /// Files with ignore comments for what is reported, the number of suppressed findings, and the
@@ -290,11 +345,20 @@ impl FixRun<'_> {
             count += findings.len() - missed.len();
             refused.extend(missed.into_iter().map(|index| {
                 let why = "no comment can be placed to apply to it";
-                (identity(findings[index]), refusal(findings[index], sources, why))
+                (
+                    identity(findings[index]),
+                    refusal(findings[index], sources, why),
+                )
             }));
             let change = self.change_of(file, sources, &Changes::new());
             if let Some(change) = change.filter(|_| text != **source.text()) {
-                changes.insert(source.path().clone(), FixedFile { after: text.into(), ..change });
+                changes.insert(
+                    source.path().clone(),
+                    FixedFile {
+                        after: text.into(),
+                        ..change
+                    },
+                );
             }
         }
         (changes, count, refused)
@@ -313,8 +377,9 @@ impl FixState {
             }
         }
         let changes = self.changes.values();
-        let files: Vec<_> =
-            changes.map(|change| (change.file.as_path(), change.after.as_bytes())).collect();
+        let files: Vec<_> = changes
+            .map(|change| (change.file.as_path(), change.after.as_bytes()))
+            .collect();
         write_files(&files)
     }
 }
@@ -323,21 +388,29 @@ impl FixState {
 fn reported(linted: &Linted) -> (&[Diagnostic], &Checked<()>) {
     match linted {
         Linted::One(checked, ..) => (&checked.findings.diagnostics, checked),
-        Linted::Two(outcome) => {
-            (&outcome.compared.findings.new.diagnostics, &outcome.compared.checked)
-        }
+        Linted::Two(outcome) => (
+            &outcome.compared.findings.new.diagnostics,
+            &outcome.compared.checked,
+        ),
     }
 }
 
 /// All findings, whether they count or not.
 fn present(linted: &Linted) -> Vec<&Diagnostic> {
     match linted {
-        Linted::One(checked, ..) => {
-            checked.findings.diagnostics.iter().chain(&checked.findings.suppressed).collect()
-        }
+        Linted::One(checked, ..) => checked
+            .findings
+            .diagnostics
+            .iter()
+            .chain(&checked.findings.suppressed)
+            .collect(),
         Linted::Two(outcome) => {
             let found = &outcome.compared.findings;
-            let open = found.new.diagnostics.iter().chain(&found.unchanged.diagnostics);
+            let open = found
+                .new
+                .diagnostics
+                .iter()
+                .chain(&found.unchanged.diagnostics);
             open.chain(&found.suppressed).collect()
         }
     }
@@ -352,9 +425,14 @@ fn shown_texts(linted: &Linted) -> BTreeMap<RepoPath, Option<String>> {
     let (_, checked) = reported(linted);
     let view = view(checked);
     let mut texts = BTreeMap::new();
-    let files = checked.sources.iter().filter(|(_, source)| source.decoded_from().is_none());
+    let files = checked
+        .sources
+        .iter()
+        .filter(|(_, source)| source.decoded_from().is_none());
     for (file, source) in files {
-        texts.entry(source.path().clone()).or_insert_with(|| shown(&view, file));
+        texts
+            .entry(source.path().clone())
+            .or_insert_with(|| shown(&view, file));
     }
     texts
 }
@@ -364,15 +442,21 @@ fn shown_texts(linted: &Linted) -> BTreeMap<RepoPath, Option<String>> {
 type MovableFinding = (&'static str, String, Option<[Arc<str>; 2]>);
 
 fn identity(finding: &Diagnostic) -> MovableFinding {
-    let document = finding.documents.first().map(|key| [key.schema.clone(), key.name.clone()]);
+    let document = finding
+        .documents
+        .first()
+        .map(|key| [key.schema.clone(), key.name.clone()]);
     (finding.rule.name, finding.message.clone(), document)
 }
 
 /// Those of the last changed files that have new errors; all of them if the new errors are
 /// elsewhere.
 fn worse_files(before: &Linted, after: &Linted, changed: &Changes) -> BTreeSet<RepoPath> {
-    let errors =
-        |linted| present(linted).into_iter().filter(|finding| finding.severity == Severity::Error);
+    let errors = |linted| {
+        present(linted)
+            .into_iter()
+            .filter(|finding| finding.severity == Severity::Error)
+    };
     let mut known: BTreeMap<MovableFinding, usize> = BTreeMap::new();
     for finding in errors(before) {
         *known.entry(identity(finding)).or_default() += 1;
@@ -413,7 +497,10 @@ fn still_reported(after: &Linted, refused: &[(MovableFinding, String)]) -> Vec<M
 fn refusal(finding: &Diagnostic, sources: &SourceMap, why: &str) -> String {
     let place = sources.written(finding.primary.span);
     let (path, line) = (sources.path_of(place), sources.start(place).line);
-    format!("{path}:{line}: cannot ignore `{}`: {why}", finding.rule.name)
+    format!(
+        "{path}:{line}: cannot ignore `{}`: {why}",
+        finding.rule.name
+    )
 }
 
 /// The reason, if it is valid in a comment.

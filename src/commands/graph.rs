@@ -32,12 +32,22 @@ pub fn run(
                 && filter.matches(&node.key)
         };
         let meant: Vec<bool> = graph.nodes.iter().map(is_meant).collect();
-        (if meant.contains(&false) { around(graph, &meant) } else { graph }, keys)
+        (
+            if meant.contains(&false) {
+                around(graph, &meant)
+            } else {
+                graph
+            },
+            keys,
+        )
     })?;
     let (checked, taken) = taken.without_taken();
     let (graphs, keys): (Vec<DocumentGraph>, Vec<_>) = taken.into_iter().unzip();
     let keys = keys.into_iter().flatten().collect();
-    match (documents.ensure_matched("document", &keys), checked.unread.first()) {
+    match (
+        documents.ensure_matched("document", &keys),
+        checked.unread.first(),
+    ) {
         (Err(error), _) => Err(names::or_unread(error, &checked)),
         (Ok(()), Some(at)) if !selection.files.is_empty() => {
             Err(names::unread(&names::file_and_line(&checked, *at)))
@@ -59,12 +69,22 @@ fn around(graph: DocumentGraph, meant: &[bool]) -> DocumentGraph {
         })
         .collect();
     let edge = |edge: GraphEdge| {
-        Some(GraphEdge { from: numbers[edge.from]?, to: numbers[edge.to]?, ..edge })
+        Some(GraphEdge {
+            from: numbers[edge.from]?,
+            to: numbers[edge.to]?,
+            ..edge
+        })
     };
     let edges = graph.edges.into_iter().filter_map(edge).collect();
     let nodes = graph.nodes.into_iter().zip(&numbers);
-    let nodes = nodes.filter_map(|(node, number)| number.map(|_| node)).collect();
-    DocumentGraph { site: graph.site, nodes, edges }
+    let nodes = nodes
+        .filter_map(|(node, number)| number.map(|_| node))
+        .collect();
+    DocumentGraph {
+        site: graph.site,
+        nodes,
+        edges,
+    }
 }
 
 /// Nodes reachable from those at the start, including these.
@@ -93,8 +113,15 @@ fn of_site(site: &RenderedSite<'_>) -> DocumentGraph {
         is_output: recipe.emit,
         is_abstract: site.sets.member(doc).is_none() && site.site.document(doc).is_abstract,
     });
-    let edges = site.graph.iter().flat_map(|(doc, recipe)| edges(doc.index(), recipe));
-    DocumentGraph { site: site.site.name.clone(), nodes: nodes.collect(), edges: edges.collect() }
+    let edges = site
+        .graph
+        .iter()
+        .flat_map(|(doc, recipe)| edges(doc.index(), recipe));
+    DocumentGraph {
+        site: site.site.name.clone(),
+        nodes: nodes.collect(),
+        edges: edges.collect(),
+    }
 }
 
 /// Dependencies of a document: its parents and its substitution sources.
@@ -115,7 +142,12 @@ fn edges(to: usize, recipe: &Recipe) -> Vec<GraphEdge> {
             Op::Combine(_) => EdgeKind::Merged,
             Op::Merge { .. } => return None,
         };
-        Some(GraphEdge { from: step.op.source()?.index(), to, kind, at: step.at })
+        Some(GraphEdge {
+            from: step.op.source()?.index(),
+            to,
+            kind,
+            at: step.at,
+        })
     });
     base.into_iter().chain(read).collect()
 }

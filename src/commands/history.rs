@@ -63,18 +63,29 @@ impl RepositoryWithHistory {
             let message = format!("`{}` is not inside a git repository", directory.display());
             Error::new(ErrorKind::Git, message).with_help("`blame` and `log` need a git repository")
         })?;
-        let from = repository.prefix(directory).unwrap_or_else(|| RepoPath::new(""));
+        let from = repository
+            .prefix(directory)
+            .unwrap_or_else(|| RepoPath::new(""));
         let tip = match &selection.revision {
             Some(revision) => Some(repository.resolve(revision)?),
             None if repository.is_unborn() => None,
             None => Some(repository.resolve("HEAD")?),
         };
-        Ok(Self { repository, from, tip })
+        Ok(Self {
+            repository,
+            from,
+            tip,
+        })
     }
 
     /// Requested range of the history before its newest commit.
     fn extent(&self, request: &HistoryRequest) -> Result<HistoryExtent, Error> {
-        let HistoryRequest { since, first_parent, now, .. } = request;
+        let HistoryRequest {
+            since,
+            first_parent,
+            now,
+            ..
+        } = request;
         let start = match (since, &self.tip) {
             (None, _) | (_, None) => HistoryStart::First,
             (Some(since), Some(tip)) => match self.repository.resolve(since) {
@@ -88,7 +99,10 @@ impl RepositoryWithHistory {
                 },
             },
         };
-        Ok(HistoryExtent { start, first_parent: *first_parent })
+        Ok(HistoryExtent {
+            start,
+            first_parent: *first_parent,
+        })
     }
 }
 
@@ -114,7 +128,9 @@ pub(super) struct SiteCommit {
 impl SiteCommit {
     /// Commit time; the working tree is newer than all commits.
     pub(super) fn time(&self) -> i64 {
-        self.commit.as_ref().map_or(i64::MAX, |commit| commit.committed)
+        self.commit
+            .as_ref()
+            .map_or(i64::MAX, |commit| commit.committed)
     }
 
     /// Reason why nothing is known of earlier commits.
@@ -213,11 +229,18 @@ impl<'w> SiteHistory<'w> {
         request: &HistoryRequest,
     ) -> Result<Self, Error> {
         let extent = repository.extent(request)?;
-        let RepositoryWithHistory { repository, from, .. } = repository;
+        let RepositoryWithHistory {
+            repository, from, ..
+        } = repository;
         let excluded = configuration::glob_set(&workspace.configured.config.discover.exclude)?;
         let roots = folders_around(from.clone()).collect();
         let (is_by_site, clones) = (workspace.is_by_site(), workspace.repositories.opening());
-        Ok(Self { excluded, is_by_site, clones, ..Self::over(repository, extent, roots)? })
+        Ok(Self {
+            excluded,
+            is_by_site,
+            clones,
+            ..Self::over(repository, extent, roots)?
+        })
     }
 
     /// A history without any commit so far.
@@ -250,7 +273,12 @@ impl<'w> SiteHistory<'w> {
     pub(super) fn again(&self, index: CommitIndex) -> Result<(Self, CommitIndex), Error> {
         let again = Self::over(self.repository, self.extent.clone(), self.roots.clone())?;
         let (excluded, clones) = (self.excluded.clone(), self.clones.again());
-        let mut again = Self { excluded, is_by_site: self.is_by_site, clones, ..again };
+        let mut again = Self {
+            excluded,
+            is_by_site: self.is_by_site,
+            clones,
+            ..again
+        };
         let SiteCommit { commit, site, .. } = &self.commits[index.0];
         let index = match commit {
             Some(commit) => again.commit_at(&commit.id, site.as_ref())?,
@@ -271,7 +299,11 @@ impl<'w> SiteHistory<'w> {
         let [before, after] = [self.pins(base)?, self.pins(head)?];
         let changes = after.into_iter().filter_map(|(given, after)| {
             let before = before.get(&given)?.clone();
-            (before != after).then_some(PinChange { given, before, after })
+            (before != after).then_some(PinChange {
+                given,
+                before,
+                after,
+            })
         });
         Ok(changes.collect())
     }
@@ -282,8 +314,13 @@ impl<'w> SiteHistory<'w> {
             return Ok(BTreeMap::new());
         }
         let SiteState { uses, name, .. } = self.state(index)?;
-        let uses = name.and_then(|name| uses.get(&name).cloned()).unwrap_or_default();
-        Ok(uses.into_iter().filter_map(|it| Some((it.given, it.revision.commit?))).collect())
+        let uses = name
+            .and_then(|name| uses.get(&name).cloned())
+            .unwrap_or_default();
+        Ok(uses
+            .into_iter()
+            .filter_map(|it| Some((it.given, it.revision.commit?)))
+            .collect())
     }
 
     /// History of a further repository between two commits, for the site as in `commit` of its own
@@ -302,10 +339,21 @@ impl<'w> SiteHistory<'w> {
         let ids = repository.commits_since(&pins.before, &pins.after)?;
         let start = HistoryStart::Among(ids.into_iter().collect());
         let first_parent = self.extent.first_parent;
-        let held = HeldSite { history: self, commit, given: pins.given.clone(), clone };
-        let extent = HistoryExtent { start, first_parent };
+        let held = HeldSite {
+            history: self,
+            commit,
+            given: pins.given.clone(),
+            clone,
+        };
+        let extent = HistoryExtent {
+            start,
+            first_parent,
+        };
         let history = Self::over(repository, extent, [inside.clone()].into())?;
-        Ok(Some(Self { held: Some(Box::new(held)), ..history }))
+        Ok(Some(Self {
+            held: Some(Box::new(held)),
+            ..history
+        }))
     }
 
     /// Commit after a change of pins.
@@ -313,8 +361,10 @@ impl<'w> SiteHistory<'w> {
     /// # Errors
     /// If the commit cannot be read.
     pub(super) fn after(&mut self, pins: &PinChange) -> Result<CommitIndex, Error> {
-        let site =
-            self.held.as_ref().and_then(|held| held.history.commit(held.commit).site.clone());
+        let site = self
+            .held
+            .as_ref()
+            .and_then(|held| held.history.commit(held.commit).site.clone());
         self.first_equal(&pins.after, site.as_ref())
     }
 
@@ -380,11 +430,20 @@ impl<'w> SiteHistory<'w> {
 
     /// Ids of the parents to follow.
     fn parent_ids(&self, index: CommitIndex) -> Vec<String> {
-        let SiteCommit { commit, is_beyond, .. } = &self.commits[index.0];
-        let Some(commit) = commit.as_ref().filter(|commit| !is_beyond && !commit.is_cut) else {
+        let SiteCommit {
+            commit, is_beyond, ..
+        } = &self.commits[index.0];
+        let Some(commit) = commit
+            .as_ref()
+            .filter(|commit| !is_beyond && !commit.is_cut)
+        else {
             return Vec::new();
         };
-        let most = if self.extent.first_parent { 1 } else { usize::MAX };
+        let most = if self.extent.first_parent {
+            1
+        } else {
+            usize::MAX
+        };
         commit.parents.iter().take(most).cloned().collect()
     }
 
@@ -475,7 +534,9 @@ impl<'w> SiteHistory<'w> {
         if let Some(known) = self.types.get(&definition) {
             return Ok(known.clone());
         }
-        let tree = self.reader.files(id, &|folder| is_on_the_way(folder, own.as_str()))?;
+        let tree = self
+            .reader
+            .files(id, &|folder| is_on_the_way(folder, own.as_str()))?;
         let document = check::first_document(&tree, &own.join(Layout::DEFINITION));
         let site_type = document.as_ref().and_then(Layout::type_of).map(Arc::from);
         self.types.insert(definition, site_type.clone());
@@ -513,7 +574,9 @@ impl<'w> SiteHistory<'w> {
         child: Option<&LoggedCommit>,
         site: Option<&Arc<str>>,
     ) -> Result<Option<Arc<str>>, Error> {
-        let (Some(name), None) = (site, &self.held) else { return Ok(site.cloned()) };
+        let (Some(name), None) = (site, &self.held) else {
+            return Ok(site.cloned());
+        };
         for root in &*self.roots {
             let sites = root.join("site");
             let own = sites.join(name);
@@ -559,15 +622,28 @@ impl<'w> SiteHistory<'w> {
             Some(_) => Layout::discover(&tree, &self.roots[0])?,
             None => None,
         };
-        let uses = layout.as_ref().map(|layout| self.clones.side((&tree, layout)));
+        let uses = layout
+            .as_ref()
+            .map(|layout| self.clones.side((&tree, layout)));
         if let (Some(layout), Some(name)) = (&mut layout, &name) {
             layout.keep_sites(&|site| *site == **name);
         }
-        Ok(SiteState { tree, layout, uses: uses.unwrap_or_else(Uses::new), name })
+        Ok(SiteState {
+            tree,
+            layout,
+            uses: uses.unwrap_or_else(Uses::new),
+            name,
+        })
     }
 
     fn files(&mut self, index: CommitIndex) -> Result<AnyTree, Error> {
-        let SiteCommit { commit, site, site_type, inputs, .. } = &self.commits[index.0];
+        let SiteCommit {
+            commit,
+            site,
+            site_type,
+            inputs,
+            ..
+        } = &self.commits[index.0];
         let tree: AnyTree = match (commit, site) {
             (None, _) => Box::new(WorkTree::compared(self.repository)?),
             (Some(commit), Some(site)) if self.is_by_site => {
@@ -592,7 +668,9 @@ impl<'w> SiteHistory<'w> {
     fn is_read(&self, folder: &str, site: &str, site_type: Option<&str>) -> bool {
         let folder = RepoPath::new(folder);
         self.roots.iter().any(|root| {
-            let Some(below) = folder.below(root) else { return false };
+            let Some(below) = folder.below(root) else {
+                return false;
+            };
             let mut names = below.split('/');
             match (names.next(), names.next()) {
                 (Some("site"), name) => name.is_none_or(|name| name == site),
@@ -615,10 +693,17 @@ impl<'w> SiteHistory<'w> {
         let mut open = BinaryHeap::from([(self.commit(tip).time(), Reverse(tip))]);
         let mut ids = Vec::new();
         while let Some((_, Reverse(index))) = open.pop() {
-            ids.extend(self.commit(index).commit.as_ref().map(|commit| commit.id.clone()));
+            ids.extend(
+                self.commit(index)
+                    .commit
+                    .as_ref()
+                    .map(|commit| commit.id.clone()),
+            );
             for parent in self.parent_ids(index) {
                 let parent = self.commit_at(&parent, None)?;
-                let Some(left) = children.get_mut(&parent) else { continue };
+                let Some(left) = children.get_mut(&parent) else {
+                    continue;
+                };
                 *left -= 1;
                 if *left == 0 {
                     open.push((self.commit(parent).time(), Reverse(parent)));
@@ -670,7 +755,9 @@ impl<'w> SiteHistory<'w> {
         let is_listed = |folder: &str| {
             folders.iter().any(|sites| {
                 let sites = sites.as_str();
-                let below = folder.strip_prefix(sites).and_then(|rest| rest.strip_prefix('/'));
+                let below = folder
+                    .strip_prefix(sites)
+                    .and_then(|rest| rest.strip_prefix('/'));
                 is_on_the_way(folder, sites) || below.is_some_and(|name| !name.contains('/'))
             })
         };
@@ -680,7 +767,10 @@ impl<'w> SiteHistory<'w> {
         if layout.as_ref().is_none_or(Layout::has_links) {
             layout = Layout::discover(&self.reader.files(id, &|_| true)?, &self.roots[0])?;
         }
-        let sites = layout.iter().flat_map(Layout::definitions).map(|(site, _)| site.clone());
+        let sites = layout
+            .iter()
+            .flat_map(Layout::definitions)
+            .map(|(site, _)| site.clone());
         let sites: Arc<BTreeSet<Arc<str>>> = Arc::new(sites.collect());
         if !layout.is_some_and(|layout| layout.has_links()) {
             self.sites.insert(contents, sites.clone());
@@ -690,7 +780,9 @@ impl<'w> SiteHistory<'w> {
 
     /// Further repositories of the states.
     pub(super) fn further(&self) -> &[Further] {
-        self.held.as_ref().map_or(&self.clones.further, |held| &held.history.clones.further)
+        self.held
+            .as_ref()
+            .map_or(&self.clones.further, |held| &held.history.clones.further)
     }
 }
 
@@ -699,8 +791,15 @@ impl HeldSite<'_> {
     fn state(&mut self, commit: &str) -> Result<SiteState, Error> {
         let mut state = self.history.state(self.commit)?;
         let number = self.history.clones.at_commit(self.clone, commit)?;
-        let uses = state.name.as_ref().and_then(|name| state.uses.get_mut(name));
-        for used in uses.into_iter().flatten().filter(|used| used.given == self.given) {
+        let uses = state
+            .name
+            .as_ref()
+            .and_then(|name| state.uses.get_mut(name));
+        for used in uses
+            .into_iter()
+            .flatten()
+            .filter(|used| used.given == self.given)
+        {
             used.found = Ok(number);
             used.revision.commit = Some(commit.into());
         }
@@ -725,7 +824,9 @@ fn is_around(folder: &str, other: &RepoPath) -> bool {
 /// Whether a folder equals or contains the other.
 fn is_on_the_way(folder: &str, other: &str) -> bool {
     folder.is_empty()
-        || other.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        || other
+            .strip_prefix(folder)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Contents of the files of each site, and how many files have each.
@@ -736,10 +837,15 @@ type SiteContents = HashMap<Arc<str>, HashMap<ContentId, usize>>;
 fn site_contents(tree: &dyn Tree, sites: &RepoPath, name: &str) -> SiteContents {
     let mut contents = SiteContents::new();
     for entry in tree.entries(sites).unwrap_or_default() {
-        let site = entry.path.below(sites).and_then(|below| below.split('/').next());
+        let site = entry
+            .path
+            .below(sites)
+            .and_then(|below| below.split('/').next());
         let Some(site) = site else { continue };
         let read = || tree.content_of(&tree.read(&entry.path).ok()?);
-        let content = entry.content.or_else(|| if site == name { read() } else { None });
+        let content = entry
+            .content
+            .or_else(|| if site == name { read() } else { None });
         let of_site = contents.entry(site.into()).or_default();
         if let Some(content) = content {
             *of_site.entry(content).or_default() += 1;
@@ -753,12 +859,16 @@ fn site_contents(tree: &dyn Tree, sites: &RepoPath, name: &str) -> SiteContents 
 fn renamed_site(before: &SiteContents, after: &SiteContents, name: &str) -> Option<Arc<str>> {
     let own = after.get(name).filter(|own| !own.is_empty())?;
     let shared = |other: &HashMap<ContentId, usize>| -> usize {
-        let both = own.iter().filter_map(|(content, count)| Some(other.get(content)?.min(count)));
+        let both = own
+            .iter()
+            .filter_map(|(content, count)| Some(other.get(content)?.min(count)));
         both.sum()
     };
     let count = |files: &HashMap<ContentId, usize>| files.values().sum::<usize>();
     let gone = before.iter().filter(|(site, _)| !after.contains_key(*site));
     let alike = gone.map(|(site, other)| (shared(other), count(other), site));
     let alike = alike.filter(|(shared, all, _)| shared * 2 >= count(own).max(*all));
-    alike.max_by_key(|(shared, _, site)| (*shared, (*site).clone())).map(|(.., site)| site.clone())
+    alike
+        .max_by_key(|(shared, _, site)| (*shared, (*site).clone()))
+        .map(|(.., site)| site.clone())
 }

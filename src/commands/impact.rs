@@ -29,7 +29,10 @@ pub fn run(
 ) -> Result<(Checked<()>, Impact), Error> {
     let (file, line) = super::file_and_line(place)?;
     let files = vec![file];
-    let entered = places::entered(Selection { files, ..selection.clone() })?;
+    let entered = places::entered(Selection {
+        files,
+        ..selection.clone()
+    })?;
     let is_whole = entered.files.is_empty();
     let mut workspace = Workspace::open(&entered)?;
     // Findings are not needed, and the path may be a whole folder.
@@ -53,12 +56,25 @@ pub fn of_value(
 ) -> Result<(Checked<()>, Impact), Error> {
     const FORM: &str = "layercake impact SITE SCHEMA NAME [PATH], or layercake impact FILE[:LINE]";
     let (checked, at) = match &named {
-        NamedValue { site: Some(site), name: Some(name), path: None, .. } => {
+        NamedValue {
+            site: Some(site),
+            name: Some(name),
+            path: None,
+            ..
+        } => {
             let (schema, name) = (named.schema.clone().unwrap_or_default(), name.clone());
-            let question = ValueQuestion { schema, name, path: String::new() };
+            let question = ValueQuestion {
+                schema,
+                name,
+                path: String::new(),
+            };
             explain_value::document(selection, site, &question, progress)?
         }
-        NamedValue { site: Some(site), path: Some(_), .. } => {
+        NamedValue {
+            site: Some(site),
+            path: Some(_),
+            ..
+        } => {
             let site = site.clone();
             let question = named.question(FORM)?;
             let (checked, way) = explain_value::one(selection, &site, &question, progress)?;
@@ -74,7 +90,10 @@ pub fn of_value(
     };
     let at = checked.sources.written(at);
     let line = checked.sources.start(at).line.get() as usize - 1;
-    let (given, place) = (checked.sources.path_of(at).clone(), names::file_and_line(&checked, at));
+    let (given, place) = (
+        checked.sources.path_of(at).clone(),
+        names::file_and_line(&checked, at),
+    );
     let workspace = Workspace::open(selection)?;
     of_place(&workspace, &[given], (&place, Some(line)), progress)
 }
@@ -94,11 +113,16 @@ fn of_place(
         docs => Answer::Needs(docs),
     });
     let sites = answers.into_values().collect();
-    let impact = Impact { sites: site_names(&session), ..gather(place, line, sites) };
+    let impact = Impact {
+        sites: site_names(&session),
+        ..gather(place, line, sites)
+    };
     let checked = session.close();
     let is_given = |at: &&Span| {
         let path = checked.sources.path_of(**at);
-        given.iter().any(|given| path == given || path.below(given).is_some())
+        given
+            .iter()
+            .any(|given| path == given || path.below(given).is_some())
     };
     let unread = checked.unread.iter().find(is_given);
     if let Some(at) = unread.filter(|_| line.is_none() || impact.texts.is_empty()) {
@@ -136,21 +160,28 @@ fn given_documents<'s>(
 ) -> impl Iterator<Item = (DocId, &'s Recipe)> {
     site.graph.iter().filter(|(_, recipe)| {
         let path = site.sources.path_of(recipe.span);
-        given.iter().any(|given| path == given || path.below(given).is_some())
+        given
+            .iter()
+            .any(|given| path == given || path.below(given).is_some())
     })
 }
 
 /// Documents that must be rendered to determine the impact of a line. That of a whole file depends
 /// only on the relations of documents.
 fn needed(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> Vec<DocId> {
-    let Some(number) = line else { return Vec::new() };
+    let Some(number) = line else {
+        return Vec::new();
+    };
     let documents = site.unrequested(given_documents(site, given).map(|(doc, _)| doc));
     if !documents.is_empty() {
         return documents;
     }
     let replay = Replay::new(site.graph, site.rendered);
     let on_line = given_documents(site, given).filter_map(|(doc, recipe)| {
-        let line = Line { file: site.sources.written(recipe.span).file, number };
+        let line = Line {
+            file: site.sources.written(recipe.span).file,
+            number,
+        };
         (line.document(site) == Some(doc)).then_some((doc, line))
     });
     let entered = on_line.flat_map(|(doc, line)| {
@@ -164,14 +195,20 @@ fn needed(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> V
 }
 
 fn of_site(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> SiteImpact {
-    let mut impact = SiteImpact { site: site.site.name.clone(), ..SiteImpact::default() };
+    let mut impact = SiteImpact {
+        site: site.site.name.clone(),
+        ..SiteImpact::default()
+    };
     let replay = Replay::new(site.graph, site.rendered);
     for (doc, recipe) in given_documents(site, given) {
         impact.reads = true;
         match line {
             None => impact.add_whole(site, &replay, doc, "the whole document"),
             Some(number) => {
-                let line = Line { file: site.sources.written(recipe.span).file, number };
+                let line = Line {
+                    file: site.sources.written(recipe.span).file,
+                    number,
+                };
                 match line.document(site) {
                     Some(found) if found == doc => impact.add_line(site, &replay, doc, line),
                     // A file has lines outside of its documents.
@@ -217,7 +254,10 @@ impl SiteImpact {
         }
         match Control::of(line, site.site.document(doc), site) {
             Control::Step(field) => self.add_step(site, replay, doc, (field, line)),
-            Control::Relation { field, affects: Affects::Children } => {
+            Control::Relation {
+                field,
+                affects: Affects::Children,
+            } => {
                 self.add_label(site, replay, doc, (field, line));
             }
             Control::Relation { field, affects } => {
@@ -240,14 +280,21 @@ impl SiteImpact {
         (field, line): (&str, Line),
     ) {
         let recipe = site.graph.recipe(doc);
-        let steps = recipe.steps.iter().filter(|step| line.touches(step.at, site));
+        let steps = recipe
+            .steps
+            .iter()
+            .filter(|step| line.touches(step.at, site));
         let paths = steps.flat_map(|step| paths_of(&step, site)).collect();
         self.add_text(site, doc, field, TextKind::Control, paths);
         let is_substitution = |index: usize| {
             let step = recipe.step(index);
             matches!(step.op, Op::Substitute(_)) && line.touches(step.at, site)
         };
-        let writes = site.rendered.writes(doc).iter().filter(|write| is_substitution(write.step));
+        let writes = site
+            .rendered
+            .writes(doc)
+            .iter()
+            .filter(|write| is_substitution(write.step));
         let places: Vec<(Location, Span)> = writes
             .flat_map(|write| rendered_leaves(site, doc, &write.location).map(|at| (at, write.at)))
             .collect();
@@ -270,13 +317,19 @@ impl SiteImpact {
         let recipe = site.graph.recipe(doc);
         self.add_text(site, doc, field, TextKind::Control, Vec::new());
         if recipe.emit {
-            self.outputs.entry((recipe.key.clone(), Vec::new())).or_default();
+            self.outputs
+                .entry((recipe.key.clone(), Vec::new()))
+                .or_default();
         }
         let labels = site.site.document(doc).labels.iter();
         let touched = labels.filter(|(key, node)| line.touches(key.span.to(node.span), site));
         let touched: Vec<&Key> = touched.map(|(key, _)| key).collect();
         let is_child = |child: DocId| {
-            let is_of_doc = site.graph.recipe(child).base.is_some_and(|base| base.doc == doc);
+            let is_of_doc = site
+                .graph
+                .recipe(child)
+                .base
+                .is_some_and(|base| base.doc == doc);
             let selector = || site.site.document(child).parent_selector.as_ref();
             is_of_doc
                 && selector()
@@ -287,8 +340,16 @@ impl SiteImpact {
         for child in documents.filter(|child| is_child(*child)) {
             let recipe = site.graph.recipe(child);
             let is_replacing = recipe.replaces == Some(doc);
-            let via = if is_replacing { Via::Replaced } else { Via::Inherited };
-            let hop = format!("{} {}", provenance::hop_text(via), recipe.key.name_and_layer());
+            let via = if is_replacing {
+                Via::Replaced
+            } else {
+                Via::Inherited
+            };
+            let hop = format!(
+                "{} {}",
+                provenance::hop_text(via),
+                recipe.key.name_and_layer()
+            );
             self.add_flow_behind(site, &flow_of_document(replay, child), false, &[hop]);
         }
         self.add_returning(site, &|child, replaced| replaced == doc && is_child(child));
@@ -298,14 +359,18 @@ impl SiteImpact {
     /// longer replaces them.
     fn add_returning(&mut self, site: &RenderedSite<'_>, is_ended: &dyn Fn(DocId, DocId) -> bool) {
         for (child, recipe) in site.graph.iter() {
-            let Some(replaced) = recipe.replaces.filter(|replaced| is_ended(child, *replaced))
+            let Some(replaced) = recipe
+                .replaces
+                .filter(|replaced| is_ended(child, *replaced))
             else {
                 continue;
             };
             let returning = site.graph.recipe(replaced);
             if !returning.emit && !site.site.document(replaced).is_abstract {
                 let route = format!("no longer replaced by {}", recipe.key.name_and_layer());
-                self.outputs.entry((returning.key.clone(), vec![route])).or_default();
+                self.outputs
+                    .entry((returning.key.clone(), vec![route]))
+                    .or_default();
             }
         }
     }
@@ -333,7 +398,12 @@ impl SiteImpact {
         let (document, what) = (site.graph.recipe(doc).key.clone(), what.to_owned());
         let is_value = kind == TextKind::Value;
         if !(is_value && self.texts.iter().any(|known| known.what == what)) {
-            self.texts.push(ImpactText { document, what, kind, writes });
+            self.texts.push(ImpactText {
+                document,
+                what,
+                kind,
+                writes,
+            });
         }
     }
 
@@ -381,7 +451,9 @@ fn rendered_leaves(
     place: &Location,
 ) -> impl Iterator<Item = Location> {
     let node = site.rendered.data(doc).and_then(|data| place.get(data));
-    let leaves = node.map(|node| Replay::leaves(node, MAX_REACHED).locations).unwrap_or_default();
+    let leaves = node
+        .map(|node| Replay::leaves(node, MAX_REACHED).locations)
+        .unwrap_or_default();
     leaves.into_iter().map(|leaf| place.joined(&leaf))
 }
 
@@ -411,7 +483,10 @@ enum Control {
     /// An action or a substitution.
     Step(&'static str),
     /// A field that relates documents.
-    Relation { field: &'static str, affects: Affects },
+    Relation {
+        field: &'static str,
+        affects: Affects,
+    },
     /// Another field.
     Other(&'static str),
 }
@@ -427,17 +502,31 @@ enum Affects {
 impl Control {
     fn of(line: Line, document: &Document, site: &RenderedSite<'_>) -> Self {
         let touches = |span: Option<Span>| span.is_some_and(|span| line.touches(span, site));
-        if document.actions().iter().any(|action| touches(Some(action.at))) {
+        if document
+            .actions()
+            .iter()
+            .any(|action| touches(Some(action.at)))
+        {
             return Self::Step("an action");
         }
-        if document.substitutions().any(|entry| touches(Some(entry.span))) {
+        if document
+            .substitutions()
+            .any(|entry| touches(Some(entry.span)))
+        {
             return Self::Step("a substitution");
         }
         let relation = |field, affects| Self::Relation { field, affects };
-        if document.labels.iter().any(|(key, node)| touches(Some(key.span.to(node.span)))) {
+        if document
+            .labels
+            .iter()
+            .any(|(key, node)| touches(Some(key.span.to(node.span))))
+        {
             return relation("a label", Affects::Children);
         }
-        let selector = document.parent_selector.as_ref().map(|selector| selector.span);
+        let selector = document
+            .parent_selector
+            .as_ref()
+            .map(|selector| selector.span);
         let layer = document.layer.as_ref().map(|layer| layer.span);
         let relations = [
             ("its parentSelector", selector, Affects::Parent),
@@ -464,8 +553,11 @@ impl Control {
 /// Combines the impact in all sites.
 fn gather(place: &str, line: Option<usize>, sites: Vec<SiteImpact>) -> Impact {
     let (mut outputs, mut stops) = (BTreeMap::new(), BTreeMap::new());
-    let mut impact =
-        Impact { place: place.to_owned(), has_line: line.is_some(), ..Impact::default() };
+    let mut impact = Impact {
+        place: place.to_owned(),
+        has_line: line.is_some(),
+        ..Impact::default()
+    };
     for site in sites {
         impact.sites_reading += usize::from(site.reads);
         impact.more |= site.more;
@@ -484,16 +576,29 @@ fn gather(place: &str, line: Option<usize>, sites: Vec<SiteImpact>) -> Impact {
             of.extend(site.site.clone());
         }
         for stop in site.stops {
-            stops.entry(stop).or_insert_with(Vec::new).extend(site.site.clone());
+            stops
+                .entry(stop)
+                .or_insert_with(Vec::new)
+                .extend(site.site.clone());
         }
     }
     impact.outputs = outputs
         .into_iter()
-        .map(|((document, route, places), sites)| ImpactOutput { document, places, route, sites })
+        .map(|((document, route, places), sites)| ImpactOutput {
+            document,
+            places,
+            route,
+            sites,
+        })
         .collect();
     impact.stops = stops
         .into_iter()
-        .map(|((document, why, at), sites)| ImpactShield { document, why, at, sites })
+        .map(|((document, why, at), sites)| ImpactShield {
+            document,
+            why,
+            at,
+            sites,
+        })
         .collect();
     impact
 }

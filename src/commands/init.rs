@@ -100,12 +100,19 @@ pub fn run(directory: &Path, progress: &Progress) -> Result<Initialized, Error> 
         }
         Err(_) => HooksOutcome::Unsupported,
     };
-    Ok(Initialized { configuration, hooks, outcome, differences })
+    Ok(Initialized {
+        configuration,
+        hooks,
+        outcome,
+        differences,
+    })
 }
 
 /// Adds the hook to an existing file with this content.
 fn add_hook(file: &Path, content: &[u8]) -> Result<HooksOutcome, Error> {
-    let Ok(text) = str::from_utf8(content) else { return Ok(HooksOutcome::Unsupported) };
+    let Ok(text) = str::from_utf8(content) else {
+        return Ok(HooksOutcome::Unsupported);
+    };
     match with_hook(text) {
         Ok(text) => {
             write_file(file, text.as_bytes())?;
@@ -129,16 +136,30 @@ fn undecided(directory: &Path, progress: &Progress) -> Undecided {
     let rule = "undecided-semantics".to_owned();
     let selection = Selection {
         configuration: ConfigurationSource::Nowhere,
-        selectors: Selectors { select: vec![rule.clone()], ..Selectors::default() },
+        selectors: Selectors {
+            select: vec![rule.clone()],
+            ..Selectors::default()
+        },
         ..Selection::of(directory.to_owned())
     };
     let checked =
         Workspace::open(&selection).and_then(|workspace| check(&workspace.plan(progress), |_| ()));
-    let Ok(checked) = checked else { return Undecided { places: None, sites: BTreeSet::new() } };
-    let findings = checked.findings.diagnostics.iter().filter(|it| it.rule.name == rule);
+    let Ok(checked) = checked else {
+        return Undecided {
+            places: None,
+            sites: BTreeSet::new(),
+        };
+    };
+    let findings = checked
+        .findings
+        .diagnostics
+        .iter()
+        .filter(|it| it.rule.name == rule);
     Undecided {
         places: Some(Diagnostic::total(findings.clone())),
-        sites: findings.flat_map(|finding| finding.sites.iter().cloned()).collect(),
+        sites: findings
+            .flat_map(|finding| finding.sites.iter().cloned())
+            .collect(),
     }
 }
 

@@ -11,7 +11,11 @@ use crate::report::model::ReportedRepository;
 #[derive(Debug)]
 pub enum Linted {
     /// One side, with its configuration and its repository.
-    One(Box<Checked<()>>, Box<FoundConfiguration>, Option<ReportedRepository>),
+    One(
+        Box<Checked<()>>,
+        Box<FoundConfiguration>,
+        Option<ReportedRepository>,
+    ),
     /// A comparison of two sides.
     Two(Box<ComparisonOutcome>),
 }
@@ -31,5 +35,9 @@ pub fn run(
     let workspace = Workspace::open(selection)?;
     let checked = check(&workspace.plan(progress), |_| ())?;
     let repository = compare::checked_repository(selection)?;
-    Ok(Linted::One(Box::new(checked), Box::new(workspace.configured), repository))
+    Ok(Linted::One(
+        Box::new(checked),
+        Box::new(workspace.configured),
+        repository,
+    ))
 }

@@ -41,19 +41,43 @@ pub fn run(
     found: &mut dyn FnMut(CommitEffect) -> bool,
 ) -> Result<LogEnd, Error> {
     // A site may exist only in earlier commits.
-    let workspace = Workspace::open(&Selection { sites: Vec::new(), ..selection.clone() })?;
+    let workspace = Workspace::open(&Selection {
+        sites: Vec::new(),
+        ..selection.clone()
+    })?;
     let repository = RepositoryWithHistory::find(selection)?;
     let Some(tip) = &repository.tip else {
-        return Err(Error::new(ErrorKind::Git, "the repository has no commits yet"));
+        return Err(Error::new(
+            ErrorKind::Git,
+            "the repository has no commits yet",
+        ));
     };
     let history = SiteHistory::open(&workspace, &repository, &request.history)?;
     let keys = configuration::list_keys(&workspace.configured.config, &[]);
-    let settings = Settings { keys, work: Work::Render, ..Settings::default() };
-    let states = SiteStates::new(&workspace.options, &settings, None, BTreeSet::new(), progress);
-    let filter =
-        Filter { sites: globs(&selection.sites)?, documents: request.documents.matcher()? };
+    let settings = Settings {
+        keys,
+        work: Work::Render,
+        ..Settings::default()
+    };
+    let states = SiteStates::new(
+        &workspace.options,
+        &settings,
+        None,
+        BTreeSet::new(),
+        progress,
+    );
+    let filter = Filter {
+        sites: globs(&selection.sites)?,
+        documents: request.documents.matcher()?,
+    };
     let (unusable, seen) = (BTreeMap::new(), SeenNames::default());
-    let mut walk = LogWalk { history, states, filter, unusable, seen };
+    let mut walk = LogWalk {
+        history,
+        states,
+        filter,
+        unusable,
+        seen,
+    };
     walk.look_at_newest(tip)?;
     let ids = walk.history.ids(tip)?;
     progress.begin(ProgressUnit::Commits, Some(ids.len()));
@@ -89,18 +113,25 @@ struct SeenNames {
 impl SeenNames {
     fn add_outputs(&mut self, effect: &CommitEffect) {
         let outputs = effect.sites.iter().flat_map(|site| &site.outputs);
-        self.outputs.extend(outputs.map(|output| output.document.clone()));
+        self.outputs
+            .extend(outputs.map(|output| output.document.clone()));
     }
 
     /// Checks that each filter matches something.
     fn ensure_matched(&self, sites: &[String], request: &LogRequest) -> Result<(), Error> {
         for glob in sites {
             let matcher = globs(std::slice::from_ref(glob))?;
-            if !self.sites.iter().any(|site| matcher.iter().any(|it| it.is_match(&**site))) {
+            if !self
+                .sites
+                .iter()
+                .any(|site| matcher.iter().any(|it| it.is_match(&**site)))
+            {
                 return Err(names::no_site(glob, self.sites.iter().map(|site| &**site)));
             }
         }
-        request.documents.ensure_matched("rendered document", &self.outputs)
+        request
+            .documents
+            .ensure_matched("rendered document", &self.outputs)
     }
 }
 
@@ -152,13 +183,14 @@ impl LogWalk<'_, '_> {
         }
         let is_filtered = !self.filter.documents.matches_all();
         let outputs = &mut self.seen.outputs;
-        self.states.look(&states, self.history.further(), |at_hand| {
-            for index in (0..states.len()).filter(|_| is_filtered) {
-                if let StateAs::Site(site) = at_hand.state(index) {
-                    outputs.extend(site.graph.outputs().map(|(_, recipe)| recipe.key.clone()));
+        self.states
+            .look(&states, self.history.further(), |at_hand| {
+                for index in (0..states.len()).filter(|_| is_filtered) {
+                    if let StateAs::Site(site) = at_hand.state(index) {
+                        outputs.extend(site.graph.outputs().map(|(_, recipe)| recipe.key.clone()));
+                    }
                 }
-            }
-        })
+            })
     }
 
     /// Effects of these commits.
@@ -198,7 +230,11 @@ impl LogWalk<'_, '_> {
         }
         let mut gone = gone.unwrap_or_default();
         // A renamed site is not removed.
-        let renamed = if gone.is_empty() { BTreeSet::new() } else { sites.clone() };
+        let renamed = if gone.is_empty() {
+            BTreeSet::new()
+        } else {
+            sites.clone()
+        };
         for site in renamed {
             let index = self.history.commit_at(id, Some(&site))?;
             for parent in &*self.history.parents(index)? {
@@ -230,21 +266,36 @@ impl LogWalk<'_, '_> {
             tasks.pop_front();
             chosen.push((task, bases));
         }
-        let wanted = chosen.iter().flat_map(|(task, bases)| bases.known.iter().chain([&task.head]));
+        let wanted = chosen
+            .iter()
+            .flat_map(|(task, bases)| bases.known.iter().chain([&task.head]));
         let mut commits: Vec<CommitIndex> = wanted.copied().collect();
         // Adjacent states of a site share most of their relations.
         commits.sort_by_key(|index| {
             let commit = self.history.commit(*index);
-            (commit.site.clone(), std::cmp::Reverse(commit.time()), *index)
+            (
+                commit.site.clone(),
+                std::cmp::Reverse(commit.time()),
+                *index,
+            )
         });
         commits.dedup();
         let mut states = Vec::with_capacity(commits.len());
         for commit in &commits {
             states.push(self.history.state(*commit)?);
         }
-        let indexes: HashMap<CommitIndex, usize> =
-            commits.iter().enumerate().map(|(at, commit)| (*commit, at)).collect();
-        let Self { history, states: site_states, filter, unusable, .. } = self;
+        let indexes: HashMap<CommitIndex, usize> = commits
+            .iter()
+            .enumerate()
+            .map(|(at, commit)| (*commit, at))
+            .collect();
+        let Self {
+            history,
+            states: site_states,
+            filter,
+            unusable,
+            ..
+        } = self;
         site_states.look(&states, history.further(), |at_hand| {
             let (sources, secrets, opaque) = at_hand.texts();
             let view = View::new(sources, &secrets, &opaque);
@@ -265,7 +316,10 @@ impl LogWalk<'_, '_> {
                 let site = history.commit(task.head).site.clone().unwrap_or_default();
                 let effect = &mut effects[task.at];
                 if let Some(at) = unusable.get(&task.head) {
-                    effect.unusable.push(UnusableSite { site, at: at.clone() });
+                    effect.unusable.push(UnusableSite {
+                        site,
+                        at: at.clone(),
+                    });
                     continue;
                 }
                 let head = indexes[&task.head];
@@ -275,16 +329,24 @@ impl LogWalk<'_, '_> {
                     let known = bases.known.iter().map(|base| indexes[base]);
                     changed(at_hand, head, known, filter, &view)
                 };
-                let before =
-                    bases.known.first().and_then(|base| history.commit(*base).site.clone());
+                let before = bases
+                    .known
+                    .first()
+                    .and_then(|base| history.commit(*base).site.clone());
                 if !outputs.is_empty() {
                     let is_renamed = before.as_ref() != Some(&site);
                     let renamed_from = before.filter(|_| is_renamed);
                     let passed_over = bases.passed_over;
-                    let passed_over =
-                        passed_over.iter().filter_map(|it| history.commit(*it).commit.as_ref());
+                    let passed_over = passed_over
+                        .iter()
+                        .filter_map(|it| history.commit(*it).commit.as_ref());
                     let passed_over = passed_over.map(|commit| commit.id.clone()).collect();
-                    effect.sites.push(SiteEffect { site, renamed_from, passed_over, outputs });
+                    effect.sites.push(SiteEffect {
+                        site,
+                        renamed_from,
+                        passed_over,
+                        outputs,
+                    });
                 }
             }
         })
@@ -326,11 +388,17 @@ fn intersect(change: &mut Change, other: &Change) -> bool {
     let overlap =
         |one: &Location, other: &Location| one.starts_with(other) || other.starts_with(one);
     let differs = |others: &[Difference], one: &Difference| {
-        others.iter().any(|other| overlap(one.location(), other.location()))
+        others
+            .iter()
+            .any(|other| overlap(one.location(), other.location()))
     };
     let is_at_once = change.data.is_empty() && change.metadata.is_empty();
-    change.data.retain(|difference| differs(&other.data, difference));
-    change.metadata.retain(|difference| differs(&other.metadata, difference));
+    change
+        .data
+        .retain(|difference| differs(&other.data, difference));
+    change
+        .metadata
+        .retain(|difference| differs(&other.metadata, difference));
     is_at_once || !change.data.is_empty() || !change.metadata.is_empty()
 }
 
@@ -346,8 +414,11 @@ fn changed(
     for base in bases {
         let mut of_base = Vec::new();
         at_hand.changes(base, head, |changes| {
-            of_base
-                .extend(changes.into_iter().filter(|change| filter.documents.matches(&change.key)));
+            of_base.extend(
+                changes
+                    .into_iter()
+                    .filter(|change| filter.documents.matches(&change.key)),
+            );
             Vec::new()
         });
         outputs = Some(match outputs {
@@ -356,20 +427,31 @@ fn changed(
                 let others: BTreeMap<&DocKey, &Change> =
                     of_base.iter().map(|it| (&it.key, it)).collect();
                 outputs.retain_mut(|output| {
-                    others.get(&output.key).is_some_and(|other| intersect(output, other))
+                    others
+                        .get(&output.key)
+                        .is_some_and(|other| intersect(output, other))
                 });
                 outputs
             }
         });
     }
     let outputs = outputs.into_iter().flatten();
-    outputs.map(|change| OutputEffect::new(change, view)).collect()
+    outputs
+        .map(|change| OutputEffect::new(change, view))
+        .collect()
 }
 
 /// Outputs of a first commit.
 fn added(at_hand: &StatesAtHand<'_>, head: usize, filter: &Filter) -> Vec<OutputEffect> {
-    let StateAs::Site(site) = at_hand.state(head) else { return Vec::new() };
-    let outputs = site.graph.outputs().filter(|(doc, _)| site.rendered.data(*doc).is_some());
-    let keys = outputs.map(|(_, recipe)| &recipe.key).filter(|key| filter.documents.matches(key));
+    let StateAs::Site(site) = at_hand.state(head) else {
+        return Vec::new();
+    };
+    let outputs = site
+        .graph
+        .outputs()
+        .filter(|(doc, _)| site.rendered.data(*doc).is_some());
+    let keys = outputs
+        .map(|(_, recipe)| &recipe.key)
+        .filter(|key| filter.documents.matches(key));
     keys.cloned().map(OutputEffect::added).collect()
 }

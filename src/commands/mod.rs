@@ -85,7 +85,10 @@ pub struct Selection {
 impl Selection {
     /// Selection of everything around `directory`, with default options.
     pub fn of(directory: PathBuf) -> Self {
-        Self { directory, ..Self::default() }
+        Self {
+            directory,
+            ..Self::default()
+        }
     }
 
     /// Folder from which the repository is found.
@@ -180,14 +183,21 @@ impl Workspace {
         sides: &ChosenSides,
     ) -> Result<Option<Self>, Error> {
         time(Stage::Start, || {
-            let from = repository.prefix(selection.start()).unwrap_or_else(|| RepoPath::new(""));
+            let from = repository
+                .prefix(selection.start())
+                .unwrap_or_else(|| RepoPath::new(""));
             let reached = ReachedByEdits::find(repository, sides, &from);
-            let Some(ReachedByEdits { root, sites, trees }) = reached else { return Ok(None) };
+            let Some(ReachedByEdits { root, sites, trees }) = reached else {
+                return Ok(None);
+            };
             let trees = trees.map(|tree| Box::new(tree) as AnyTree);
             let start = Start::on_sides(repository, sides, selection, trees)?;
             let workspace = Self::from(start, selection, &[])?;
             let is_whole = workspace.reads_by_site(&root);
-            Ok(is_whole.then_some(Self { reached: Some(sites), ..workspace }))
+            Ok(is_whole.then_some(Self {
+                reached: Some(sites),
+                ..workspace
+            }))
         })
     }
 
@@ -223,9 +233,16 @@ impl Workspace {
             });
         }
         let there_are = |site: &str| options.configuration.has_site(site);
-        let sites = if sites.iter().all(|site| there_are(site)) { sites } else { &[] };
-        let (layout, base_layout) =
-            if selection.set { (None, None) } else { time(Stage::List, || start.layouts(sites))? };
+        let sites = if sites.iter().all(|site| there_are(site)) {
+            sites
+        } else {
+            &[]
+        };
+        let (layout, base_layout) = if selection.set {
+            (None, None)
+        } else {
+            time(Stage::List, || start.layouts(sites))?
+        };
         let (scope, only) = match layout {
             Some(layout) => (WorkspaceScope::Repository(layout), given),
             None if !selection.set => return Err(no_repository(&start)),
@@ -255,8 +272,13 @@ impl Workspace {
             | configuration::ConfigurationSource::File(_)
             | configuration::ConfigurationSource::Nowhere => AcceptedBy::Itself,
         };
-        let options =
-            Options { sites: globs(&selection.sites)?, only, baseline, accepted_by, ..options };
+        let options = Options {
+            sites: globs(&selection.sites)?,
+            only,
+            baseline,
+            accepted_by,
+            ..options
+        };
         Ok(Self {
             repositories,
             tree: if selection.texts.is_empty() {
@@ -274,7 +296,9 @@ impl Workspace {
 
     /// Checks that each requested site exists.
     fn with_sites_of(self, selection: &Selection) -> Result<Self, Error> {
-        let WorkspaceScope::Repository(layout) = &self.scope else { return Ok(self) };
+        let WorkspaceScope::Repository(layout) = &self.scope else {
+            return Ok(self);
+        };
         let base = self.base.iter().filter_map(|(_, layout)| layout.as_ref());
         let names: Vec<&str> = std::iter::once(layout)
             .chain(base)
@@ -284,7 +308,10 @@ impl Workspace {
             .collect();
         for glob in &selection.sites {
             let matcher = globs(std::slice::from_ref(glob))?;
-            if !names.iter().any(|site| matcher.iter().any(|it| it.is_match(site))) {
+            if !names
+                .iter()
+                .any(|site| matcher.iter().any(|it| it.is_match(site)))
+            {
                 return Err(names::no_site(glob, names));
             }
         }
@@ -297,7 +324,9 @@ impl Workspace {
         &self,
         files: impl IntoIterator<Item = &'f RepoPath>,
     ) -> Option<SiteNames> {
-        let WorkspaceScope::Repository(layout) = &self.scope else { return None };
+        let WorkspaceScope::Repository(layout) = &self.scope else {
+            return None;
+        };
         if !self.options.configuration.sets.is_empty() {
             return None;
         }
@@ -307,9 +336,10 @@ impl Workspace {
     /// All sites, with or without a usable definition.
     fn sites(&self) -> Vec<NameAndType> {
         match &self.scope {
-            WorkspaceScope::Repository(layout) => {
-                layout.definitions().map(|(site, _)| (Some(site.clone()), None)).collect()
-            }
+            WorkspaceScope::Repository(layout) => layout
+                .definitions()
+                .map(|(site, _)| (Some(site.clone()), None))
+                .collect(),
             WorkspaceScope::Set(_) => vec![(None, None)],
         }
     }
@@ -417,8 +447,17 @@ impl Start {
         let tree = repository.commit(revision)?;
         let commit = tree.commit_id();
         let root = repository.work_tree_root().map(canonical).transpose()?;
-        let from = repository.prefix(directory).unwrap_or_else(|| RepoPath::new(""));
-        Ok(Self { tree: Box::new(tree), base: None, root, is_repository: true, from, commit })
+        let from = repository
+            .prefix(directory)
+            .unwrap_or_else(|| RepoPath::new(""));
+        Ok(Self {
+            tree: Box::new(tree),
+            base: None,
+            root,
+            is_repository: true,
+            from,
+            commit,
+        })
     }
 
     fn on_sides(
@@ -428,7 +467,9 @@ impl Start {
         [mut base, mut tree]: [AnyTree; 2],
     ) -> Result<Self, Error> {
         let root = repository.work_tree_root().map(canonical).transpose()?;
-        let from = repository.prefix(selection.start()).unwrap_or_else(|| RepoPath::new(""));
+        let from = repository
+            .prefix(selection.start())
+            .unwrap_or_else(|| RepoPath::new(""));
         let commit = match &sides.to {
             ChosenSide::Commit { id, .. } => Some(id.clone()),
             ChosenSide::Nothing | ChosenSide::Index | ChosenSide::WorkTree => None,
@@ -440,15 +481,31 @@ impl Start {
             tree = bump.applied(tree, &from, &bump.head, &selection.sites)?;
         }
         let base = Some(base);
-        Ok(Self { tree, base, root, is_repository: true, from, commit })
+        Ok(Self {
+            tree,
+            base,
+            root,
+            is_repository: true,
+            from,
+            commit,
+        })
     }
 
     fn in_work_tree(repository: &Repository, directory: &Path) -> Result<Self, Error> {
         let tree = WorkTree::in_repository(repository)?;
         let root = Some(tree.root().to_owned());
-        let from = repository.prefix(directory).unwrap_or_else(|| RepoPath::new(""));
+        let from = repository
+            .prefix(directory)
+            .unwrap_or_else(|| RepoPath::new(""));
         let tree: AnyTree = Box::new(tree);
-        Ok(Self { tree, base: None, root, is_repository: true, from, commit: None })
+        Ok(Self {
+            tree,
+            base: None,
+            root,
+            is_repository: true,
+            from,
+            commit: None,
+        })
     }
 
     /// Outside of git, the root is the nearest folder that is a site repository, or else the folder
@@ -461,13 +518,23 @@ impl Start {
             let from = RepoPath::of_place(&root, &directory).unwrap_or_else(|| RepoPath::new(""));
             let tree: AnyTree = Box::new(tree);
             let (root, is_repository) = (Some(root), false);
-            Ok(Self { tree, base: None, root, is_repository, from, commit: None })
+            Ok(Self {
+                tree,
+                base: None,
+                root,
+                is_repository,
+                from,
+                commit: None,
+            })
         };
         if !selection.set {
             for folder in directory.ancestors() {
                 let start = rooted(folder)?;
                 if Layout::discover(&start.tree, &RepoPath::new(""))?.is_some() {
-                    return Ok(Self { is_repository: true, ..start });
+                    return Ok(Self {
+                        is_repository: true,
+                        ..start
+                    });
                 }
             }
         }
@@ -500,24 +567,39 @@ impl Start {
             return Ok(FoundConfiguration::default());
         }
         if self.finds_configuration(selection) {
-            let folders =
-                self.from.as_str().match_indices('/').map(|(at, _)| &self.from.as_str()[..at]);
-            let folders: Vec<RepoPath> =
-                folders.chain([self.from.as_str()]).map(RepoPath::new).collect();
+            let folders = self
+                .from
+                .as_str()
+                .match_indices('/')
+                .map(|(at, _)| &self.from.as_str()[..at]);
+            let folders: Vec<RepoPath> = folders
+                .chain([self.from.as_str()])
+                .map(RepoPath::new)
+                .collect();
             crate::config::refuse_unread(&self.tree, &folders)?;
         }
         let base = self.base.as_ref().map(|base| base as &dyn Tree);
-        let around = ConfigurationTrees { tree: &self.tree, base, root: self.root.as_deref() };
+        let around = ConfigurationTrees {
+            tree: &self.tree,
+            base,
+            root: self.root.as_deref(),
+        };
         configuration::find(&selection.directory, &selection.configuration, &around)
     }
 
     /// The start without the files that the configuration excludes.
     fn without(self, configured: &FoundConfiguration) -> Result<Self, Error> {
         let excluded = &configured.config.discover.exclude;
-        let Some(excluded) = configuration::glob_set(excluded)? else { return Ok(self) };
+        let Some(excluded) = configuration::glob_set(excluded)? else {
+            return Ok(self);
+        };
         let without =
             |tree: AnyTree| -> AnyTree { Box::new(Excluding::new(tree, excluded.clone())) };
-        Ok(Self { tree: without(self.tree), base: self.base.map(without), ..self })
+        Ok(Self {
+            tree: without(self.tree),
+            base: self.base.map(without),
+            ..self
+        })
     }
 
     /// Path in the tree of a file or folder given by the user.
@@ -532,13 +614,18 @@ impl Start {
             let resolved = directory.join(file).canonicalize();
             let resolved = resolved.map_err(|_| places::not_found(selection, file))?;
             let resolved = RepoPath::of_place(root, &resolved).ok_or_else(outside)?;
-            return Ok(self.linked_path(directory, file, &resolved).unwrap_or(resolved));
+            return Ok(self
+                .linked_path(directory, file, &resolved)
+                .unwrap_or(resolved));
         }
         let path = RepoPath::of_place(root, &canonical_or_deleted(directory.join(file))?)
             .ok_or_else(outside)?;
         for tree in std::iter::once(&self.tree).chain(&self.base) {
             let entries = tree.entries(&RepoPath::new(""))?;
-            if entries.iter().any(|entry| entry.path == path || entry.path.below(&path).is_some()) {
+            if entries
+                .iter()
+                .any(|entry| entry.path == path || entry.path.below(&path).is_some())
+            {
                 return Ok(path);
             }
         }
@@ -558,7 +645,9 @@ impl Start {
 
     /// Path that the user gave for the file at `resolved`, if it leads there through links.
     fn linked_path(&self, directory: &Path, file: &Path, resolved: &RepoPath) -> Option<RepoPath> {
-        let is_plain = file.components().all(|part| matches!(part, Component::Normal(_)));
+        let is_plain = file
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
         let start = directory.canonicalize().ok().filter(|_| is_plain)?;
         let path = RepoPath::of_place(self.root.as_ref()?, &start.join(file))?;
         (self.tree.real_path(&path).as_ref() == Some(resolved)).then_some(path)
@@ -593,7 +682,10 @@ impl Start {
 
 /// Path on disk of a file that the user named in `directory`.
 fn file_on_disk(directory: &Path, file: &Path) -> Result<PathBuf, Error> {
-    directory.join(file).canonicalize().map_err(|error| cannot_be_found(file, error))
+    directory
+        .join(file)
+        .canonicalize()
+        .map_err(|error| cannot_be_found(file, error))
 }
 
 /// Canonical form of a path that may be deleted: a revision has files and folders that no longer
@@ -611,7 +703,8 @@ fn canonical_or_deleted(mut path: PathBuf) -> Result<PathBuf, Error> {
 }
 
 fn canonical(path: &Path) -> Result<PathBuf, Error> {
-    path.canonicalize().map_err(|error| cannot_be_found(path, error))
+    path.canonicalize()
+        .map_err(|error| cannot_be_found(path, error))
 }
 
 fn cannot_be_found(path: &Path, error: io::Error) -> Error {
@@ -650,8 +743,15 @@ fn not_a_folder(directory: &Path) -> Error {
     let error = Error::new(ErrorKind::Usage, message);
     match directory.parent().filter(|_| directory.is_file()) {
         Some(folder) => {
-            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            error.with_help(format!("did you mean `-C {}`?", shell_word(&folder.to_string_lossy())))
+            let folder = if folder.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                folder
+            };
+            error.with_help(format!(
+                "did you mean `-C {}`?",
+                shell_word(&folder.to_string_lossy())
+            ))
         }
         None => error.with_help("pass an existing folder"),
     }
@@ -691,7 +791,11 @@ fn no_repository(start: &Start) -> Error {
             }
         ),
     };
-    Error::new(ErrorKind::Usage, format!("{place} is not inside a site repository")).with_help(help)
+    Error::new(
+        ErrorKind::Usage,
+        format!("{place} is not inside a site repository"),
+    )
+    .with_help(help)
 }
 
 /// Site repositories in the folders below the current one, relative to it.
@@ -700,7 +804,9 @@ fn site_repositories_below(start: &Start) -> Vec<RepoPath> {
     let roots = entries.iter().filter_map(|entry| {
         let root = Layout::root_of_definition(&entry.path)?;
         Some(RepoPath::new(
-            root.as_str().strip_prefix(start.from.as_str())?.trim_start_matches('/'),
+            root.as_str()
+                .strip_prefix(start.from.as_str())?
+                .trim_start_matches('/'),
         ))
     });
     let roots: BTreeSet<RepoPath> = roots.filter(|root| !root.as_str().is_empty()).collect();

@@ -43,8 +43,11 @@ impl NamedValue {
             ("NAME", named.name.is_none()),
             ("PATH", true),
         ];
-        let expected: Vec<&str> =
-            of_each.iter().filter(|(_, is_taken)| *is_taken).map(|(word, _)| *word).collect();
+        let expected: Vec<&str> = of_each
+            .iter()
+            .filter(|(_, is_taken)| *is_taken)
+            .map(|(word, _)| *word)
+            .collect();
         if words.len() > expected.len() {
             return Err(too_many_words(words, &expected));
         }
@@ -54,14 +57,19 @@ impl NamedValue {
         }
         if named.schema.is_none() {
             let is_complete = left.len() == if named.name.is_none() { 3 } else { 2 };
-            named.schema =
-                next(&mut left, |word| !is_path(word) && (is_schema(word) || is_complete));
+            named.schema = next(&mut left, |word| {
+                !is_path(word) && (is_schema(word) || is_complete)
+            });
         }
         if named.name.is_none() {
             named.name = next(&mut left, |word| !is_path(word));
         }
         named.path = next(&mut left, |_| true).map(rooted);
-        if left.is_empty() { Ok(named) } else { Err(too_many_words(words, &expected)) }
+        if left.is_empty() {
+            Ok(named)
+        } else {
+            Err(too_many_words(words, &expected))
+        }
     }
 
     /// The value, if a document and a path are named.
@@ -70,9 +78,11 @@ impl NamedValue {
     /// If one of them is missing; `form` is the command with all arguments.
     pub fn question(self, form: &str) -> Result<ValueQuestion, Error> {
         match (self.name, self.path) {
-            (Some(name), Some(path)) => {
-                Ok(ValueQuestion { schema: self.schema.unwrap_or_default(), name, path })
-            }
+            (Some(name), Some(path)) => Ok(ValueQuestion {
+                schema: self.schema.unwrap_or_default(),
+                name,
+                path,
+            }),
             (name, path) => {
                 let missing = [("NAME", name.is_none()), ("PATH", path.is_none())];
                 Err(missing_arguments(&missing, form, self.site.as_deref()))
@@ -105,30 +115,61 @@ impl Target {
         if selection.set || words.first().is_some_and(|word| is_file(&selection, word)) {
             let files = words.iter().map(PathBuf::from).collect();
             let selection = places::entered(Selection { files, ..selection })?;
-            return Ok(Self { selection, documents: flags, path: None });
+            return Ok(Self {
+                selection,
+                documents: flags,
+                path: None,
+            });
         }
         let [site, schema, name] =
             [&selection.sites, &flags.schemas, &flags.names].map(|flags| flags.first().cloned());
-        let given = NamedValue { site, schema, name, path: None };
-        let NamedValue { site, schema, name, path } = NamedValue::parse(words, given, true)?;
+        let given = NamedValue {
+            site,
+            schema,
+            name,
+            path: None,
+        };
+        let NamedValue {
+            site,
+            schema,
+            name,
+            path,
+        } = NamedValue::parse(words, given, true)?;
         let or = |flags: Vec<String>, word: Option<String>| {
-            if flags.is_empty() { word.into_iter().collect() } else { flags }
+            if flags.is_empty() {
+                word.into_iter().collect()
+            } else {
+                flags
+            }
         };
         let sites = or(selection.sites.clone(), site);
-        let documents =
-            DocumentGlobs { schemas: or(flags.schemas, schema), names: or(flags.names, name) };
-        Ok(Self { selection: Selection { sites, ..selection }, documents, path })
+        let documents = DocumentGlobs {
+            schemas: or(flags.schemas, schema),
+            names: or(flags.names, name),
+        };
+        Ok(Self {
+            selection: Selection { sites, ..selection },
+            documents,
+            path,
+        })
     }
 }
 
 /// Whether an argument that may name a site or a file names a file. A site is named without a
 /// slash, and precedes a file of the same name.
 pub fn is_file(selection: &Selection, word: &str) -> bool {
-    let Ok((file, _)) = super::file_and_line(word) else { return true };
+    let Ok((file, _)) = super::file_and_line(word) else {
+        return true;
+    };
     let is_there = |path: &Path| selection.directory.join(path).exists();
-    let has_extension = file.extension().is_some_and(|it| it == "yaml" || it == "yml");
+    let has_extension = file
+        .extension()
+        .is_some_and(|it| it == "yaml" || it == "yml");
     if word.contains('/') {
-        let is_begun = file.components().next().is_some_and(|it| is_there(it.as_ref()));
+        let is_begun = file
+            .components()
+            .next()
+            .is_some_and(|it| is_there(it.as_ref()));
         return is_begun || has_extension || !is_schema(word);
     }
     let is_site = || {
@@ -172,7 +213,10 @@ pub fn revisions_and_files(
 fn resolve_side(repository: &Repository, word: &str, first: bool) -> Result<(), Error> {
     let is_side = ["worktree", "index"].contains(&word);
     match Range::parse(word).filter(|_| first) {
-        Some(range) => repository.resolve(&range.from).and(repository.resolve(&range.to)).map(drop),
+        Some(range) => repository
+            .resolve(&range.from)
+            .and(repository.resolve(&range.to))
+            .map(drop),
         None if is_side && !first => Ok(()),
         None => repository.resolve(word).map(drop),
     }
@@ -187,9 +231,16 @@ fn unexpected_revision(word: &str) -> Error {
 /// Error that names the missing arguments. `first` is the first one, which may have been meant as
 /// something else.
 pub fn missing_arguments(of_each: &[(&str, bool)], form: &str, first: Option<&str>) -> Error {
-    let missing: Vec<&str> =
-        of_each.iter().filter(|(_, is_missing)| *is_missing).map(|(word, _)| *word).collect();
-    let arguments = if missing.len() == 1 { "argument" } else { "arguments" };
+    let missing: Vec<&str> = of_each
+        .iter()
+        .filter(|(_, is_missing)| *is_missing)
+        .map(|(word, _)| *word)
+        .collect();
+    let arguments = if missing.len() == 1 {
+        "argument"
+    } else {
+        "arguments"
+    };
     let message = format!("missing {arguments} {}", missing.join(", "));
     let error = Error::new(ErrorKind::Usage, message).with_help(form);
     match first {
@@ -248,7 +299,9 @@ pub(crate) fn no_site<'a>(text: &str, sites: impl IntoIterator<Item = &'a str>) 
     };
     let help = help_for_unknown(text, "sites", &sites)
         .unwrap_or_else(|| "no site of this repository has a site definition".to_owned());
-    Error::new(ErrorKind::Usage, message).with_help(help).about("site", text)
+    Error::new(ErrorKind::Usage, message)
+        .with_help(help)
+        .about("site", text)
 }
 
 /// Error for a word that names none of the `known` things of its kind.
@@ -287,13 +340,20 @@ pub(crate) fn or_unread<T>(error: Error, checked: &Checked<T>) -> Error {
 
 /// The error, with this `FILE:LINE` that cannot be read as its probable reason.
 pub(crate) fn because_unread(error: &Error, place: &str) -> Error {
-    Error::new(ErrorKind::Usage, format!("{error}, but {place} cannot be read"))
-        .with_help("run `layercake lint` to see why")
+    Error::new(
+        ErrorKind::Usage,
+        format!("{error}, but {place} cannot be read"),
+    )
+    .with_help("run `layercake lint` to see why")
 }
 
 /// Place as `FILE:LINE`.
 pub fn file_and_line<T>(checked: &Checked<T>, at: Span) -> String {
-    format!("{}:{}", checked.sources.path_of(at), checked.sources.start(at).line)
+    format!(
+        "{}:{}",
+        checked.sources.path_of(at),
+        checked.sources.start(at).line
+    )
 }
 
 /// Something that a word names.
@@ -311,7 +371,10 @@ struct Meaning {
 
 impl Meaning {
     fn of(kind: &'static str) -> Self {
-        Self { kind, ..Self::default() }
+        Self {
+            kind,
+            ..Self::default()
+        }
     }
 }
 
@@ -329,7 +392,10 @@ fn meaning(selection: &Selection, word: &str) -> Option<Meaning> {
     let (file, _) = super::file_and_line(word).ok()?;
     if selection.directory.join(&file).exists() {
         return Some(match places::repository_of(selection, &file) {
-            Some(file) => Meaning { file, ..Meaning::of("site repository") },
+            Some(file) => Meaning {
+                file,
+                ..Meaning::of("site repository")
+            },
             None => Meaning::of("path"),
         });
     }
@@ -346,10 +412,17 @@ fn document_or_schema(selection: &Selection, start: &Start, word: &str) -> Optio
         if *found.key.name != *word {
             return Some(Meaning::of("schema"));
         }
-        let file = start.root.as_ref()?.join(site.sources.path_of(found.span).as_str());
+        let file = start
+            .root
+            .as_ref()?
+            .join(site.sources.path_of(found.span).as_str());
         let file = places::relative(selection, &file).display().to_string();
         let site = site.site.name.as_deref().unwrap_or_default().to_owned();
-        Some(Meaning { site, file, ..Meaning::of("document") })
+        Some(Meaning {
+            site,
+            file,
+            ..Meaning::of("document")
+        })
     });
     let (_, meant) = meant.ok()?.without_taken();
     meant.into_iter().flatten().next()
@@ -361,32 +434,62 @@ fn revision_or_range(selection: &Selection, word: &str) -> Option<Meaning> {
         return Some(Meaning::of("revision"));
     }
     let Range { from, to, .. } = Range::parse(word)?;
-    let are_there = repository.resolve(&from).and(repository.resolve(&to)).is_ok();
-    are_there.then(|| Meaning { range: [from, to], ..Meaning::of("range") })
+    let are_there = repository
+        .resolve(&from)
+        .and(repository.resolve(&to))
+        .is_ok();
+    are_there.then(|| Meaning {
+        range: [from, to],
+        ..Meaning::of("range")
+    })
 }
 
 /// Commands for a word by its kind and the verbs that got it, or all verbs. The first one applies.
 const RIGHT_COMMANDS: [(&str, &[&str], &str); 24] = [
     ("rule", &["lint", "rules"], "{verb} --select {word}"),
     ("rule", &[], "explain {word}"),
-    ("site", &["lint", "diff", "render", "sites", "graph", "log"], "{verb} --site {word}"),
+    (
+        "site",
+        &["lint", "diff", "render", "sites", "graph", "log"],
+        "{verb} --site {word}",
+    ),
     ("site", &["cloud-config"], "{verb} --site {word}"),
-    ("site", &["explain-value", "blame", "impact"], "{verb} {word} SCHEMA NAME PATH"),
+    (
+        "site",
+        &["explain-value", "blame", "impact"],
+        "{verb} {word} SCHEMA NAME PATH",
+    ),
     ("site", &[], "lint --site {word}"),
     ("path", &["diff"], "diff -- {word}"),
     ("path", &["lint", "render", "graph"], "{verb} {word}"),
     ("path", &[], "impact {word}"),
     ("document", &["lint"], "lint {file}"),
     ("document", &["diff"], "diff -- {file}"),
-    ("document", &["render", "graph", "log"], "{verb} --name {word}"),
-    ("document", &["explain-value"], "explain-value {site} {word} PATH"),
+    (
+        "document",
+        &["render", "graph", "log"],
+        "{verb} --name {word}",
+    ),
+    (
+        "document",
+        &["explain-value"],
+        "explain-value {site} {word} PATH",
+    ),
     ("document", &["blame", "impact"], "{verb} {site} {word}"),
     ("document", &[], "render {site} {word}"),
     ("schema", &["graph", "log"], "{verb} --schema {word}"),
     ("schema", &[], "render --schema {word}"),
     ("revision", &["lint"], "lint --since {word}"),
-    ("revision", &["render", "sites", "graph", "log"], "{verb} --rev {word}"),
-    ("revision", &["blame", "explain-value", "impact"], "{verb} --rev {word}"),
+    (
+        "revision",
+        &["render", "sites", "graph", "log"],
+        "{verb} --rev {word}",
+    ),
+    (
+        "revision",
+        &["blame", "explain-value", "impact"],
+        "{verb} --rev {word}",
+    ),
     ("revision", &[], "diff {word}"),
     ("range", &["lint"], "lint --from {from} --to {to}"),
     ("range", &["log"], "log {word}"),
@@ -400,23 +503,40 @@ pub fn right_command(
     verb: &str,
     UnknownWord { word, expected }: &UnknownWord,
 ) -> Option<String> {
-    let Meaning { kind, site, file, range: [from, to] } = meaning(selection, word)?;
+    let Meaning {
+        kind,
+        site,
+        file,
+        range: [from, to],
+    } = meaning(selection, word)?;
     if kind == "site repository" {
         let root = shell_word(&file);
-        return Some(format!("`{word}` is a site repository; did you mean `-C {root}`?"));
+        return Some(format!(
+            "`{word}` is a site repository; did you mean `-C {root}`?"
+        ));
     }
     let mut commands = RIGHT_COMMANDS.iter();
     let is_for = |(of, verbs, _): &&(&str, &[&str], &str)| {
         *of == kind && (verbs.is_empty() || verbs.contains(&verb))
     };
     let (_, _, command) = commands.find(is_for).filter(|_| kind != *expected)?;
-    let values = [("word", word), ("site", &site), ("file", &file), ("from", &from), ("to", &to)];
-    let command = values.iter().fold(command.replace("{verb}", verb), |command, (name, value)| {
-        command.replace(&format!("{{{name}}}"), &shell_word(value))
-    });
+    let values = [
+        ("word", word),
+        ("site", &site),
+        ("file", &file),
+        ("from", &from),
+        ("to", &to),
+    ];
+    let command = values
+        .iter()
+        .fold(command.replace("{verb}", verb), |command, (name, value)| {
+            command.replace(&format!("{{{name}}}"), &shell_word(value))
+        });
     let here = match selection.directory.to_str() {
         None | Some(".") => String::new(),
         Some(folder) => format!("-C {} ", shell_word(folder)),
     };
-    Some(format!("`{word}` is a {kind}; did you mean `layercake {here}{command}`?"))
+    Some(format!(
+        "`{word}` is a {kind}; did you mean `layercake {here}{command}`?"
+    ))
 }

@@ -42,9 +42,17 @@ pub fn entered(selection: Selection) -> Result<Selection, Error> {
     let mut roots = roots.into_iter();
     match (roots.next(), roots.next()) {
         (Some(root), None) => {
-            let files = if is_whole { Vec::new() } else { selection.files.clone() };
+            let files = if is_whole {
+                Vec::new()
+            } else {
+                selection.files.clone()
+            };
             let within = Some(root).filter(|root| home.as_ref() != Some(root));
-            Ok(Selection { within, files, ..selection })
+            Ok(Selection {
+                within,
+                files,
+                ..selection
+            })
         }
         (Some(one), Some(other)) => {
             let message = "the paths are in different site repositories";
@@ -71,7 +79,9 @@ pub(super) fn repository_of(selection: &Selection, word: &Path) -> Option<String
 
 /// Root of the site repository around a file or folder.
 fn repository_around(selection: &Selection, place: &Path) -> Option<PathBuf> {
-    let place = canonical(place).or_else(|_| canonical_or_deleted(place.to_owned())).ok()?;
+    let place = canonical(place)
+        .or_else(|_| canonical_or_deleted(place.to_owned()))
+        .ok()?;
     let on_disk = place.ancestors().find(|folder| has_definition(folder));
     on_disk.map(Path::to_owned).or_else(|| {
         let start = start_at(selection, &place)?;
@@ -82,8 +92,15 @@ fn repository_around(selection: &Selection, place: &Path) -> Option<PathBuf> {
 
 /// Whether a folder has the definition of a site.
 fn has_definition(folder: &Path) -> bool {
-    let sites = folder.join("site").read_dir().into_iter().flatten().flatten();
-    sites.map(|site| site.path().join(Layout::DEFINITION)).any(|definition| definition.is_file())
+    let sites = folder
+        .join("site")
+        .read_dir()
+        .into_iter()
+        .flatten()
+        .flatten();
+    sites
+        .map(|site| site.path().join(Layout::DEFINITION))
+        .any(|definition| definition.is_file())
 }
 
 /// Root of the only site repository in a folder; `None` for a file, or without one.
@@ -95,14 +112,21 @@ fn only_repository_in(
     place: &Path,
     file: &Path,
 ) -> Result<Option<PathBuf>, Error> {
-    let start = if place.is_dir() { start_at(selection, place) } else { None };
+    let start = if place.is_dir() {
+        start_at(selection, place)
+    } else {
+        None
+    };
     let Some(start) = start else { return Ok(None) };
     match &super::site_repositories_below(&start)[..] {
         [] => Ok(None),
         [only] => Ok(Some(place.join(only.as_str()))),
         several => {
-            let message =
-                format!("`{}` contains {} site repositories", file.display(), several.len());
+            let message = format!(
+                "`{}` contains {} site repositories",
+                file.display(),
+                several.len()
+            );
             let first = file.join(several[0].as_str());
             let help = format!(
                 "did you mean `-C {}`? They are: {}",
@@ -118,16 +142,24 @@ fn only_repository_in(
 fn start_at(selection: &Selection, place: &Path) -> Option<Start> {
     let folder = place.ancestors().find(|folder| folder.is_dir())?;
     let revision = selection.revision.clone();
-    Start::find(&Selection { revision, ..Selection::of(folder.to_owned()) }).ok()
+    Start::find(&Selection {
+        revision,
+        ..Selection::of(folder.to_owned())
+    })
+    .ok()
 }
 
 /// A path relative to the folder of the selection.
 pub(super) fn relative(selection: &Selection, path: &Path) -> PathBuf {
-    let Ok(directory) = canonical(&selection.directory) else { return path.to_owned() };
+    let Ok(directory) = canonical(&selection.directory) else {
+        return path.to_owned();
+    };
     let around = directory.ancestors().enumerate();
     let mut shared = around.filter_map(|(up, folder)| Some((up, path.strip_prefix(folder).ok()?)));
     let (up, rest) = shared.next().unwrap_or((0, path));
-    std::iter::repeat_n(Path::new(".."), up).chain([rest]).collect()
+    std::iter::repeat_n(Path::new(".."), up)
+        .chain([rest])
+        .collect()
 }
 
 /// Value of `-C` for the root of a site repository.
@@ -135,7 +167,11 @@ fn directory_of(selection: &Selection, root: &Path) -> String {
     let folder = selection.directory.join(relative(selection, root));
     let folders = folder.components().filter(|it| *it != Component::CurDir);
     let plain: PathBuf = folders.collect();
-    if plain.as_os_str().is_empty() { ".".to_owned() } else { plain.display().to_string() }
+    if plain.as_os_str().is_empty() {
+        ".".to_owned()
+    } else {
+        plain.display().to_string()
+    }
 }
 
 /// Error for paths in no site repository.
@@ -144,8 +180,11 @@ fn outside(selection: &Selection) -> Error {
     if let Some(file) = selection.files.iter().find(is_gone) {
         return not_found(selection, file);
     }
-    let files: Vec<String> =
-        selection.files.iter().map(|file| shell_word(&file.to_string_lossy())).collect();
+    let files: Vec<String> = selection
+        .files
+        .iter()
+        .map(|file| shell_word(&file.to_string_lossy()))
+        .collect();
     let message = format!(
         "{} not in a site repository",
         match &files[..] {
@@ -186,6 +225,11 @@ fn near_path(start: &Start, text: &str) -> Option<String> {
     }
     let name_of = |path: &str| path.rsplit('/').next().unwrap_or(path).to_lowercase();
     let similar = nearest_in_any_case(text, paths.iter().copied());
-    let same_name = || paths.iter().copied().find(|path| name_of(path) == name_of(text));
+    let same_name = || {
+        paths
+            .iter()
+            .copied()
+            .find(|path| name_of(path) == name_of(text))
+    };
     similar.or_else(same_name).map(str::to_owned)
 }

@@ -43,23 +43,40 @@ pub(crate) fn configured_policy(
         })?;
         Ok((glob, flags.above(special(settings)?)))
     };
-    let per_path = config.rules.per_path.iter().map(|(paths, settings)| of_glob(paths, settings));
-    let per_site = config.sites.iter().map(|site| of_glob(&site.sites, &site.rules));
+    let per_path = config
+        .rules
+        .per_path
+        .iter()
+        .map(|(paths, settings)| of_glob(paths, settings));
+    let per_site = config
+        .sites
+        .iter()
+        .map(|site| of_glob(&site.sites, &site.rules));
     let levels = Levels {
         general: general(&flags, &config.rules)?,
         per_path: per_path.collect::<Result<_, Error>>()?,
         per_site: per_site.collect::<Result<_, Error>>()?,
     };
-    let wanted = RULES.iter().filter(|rule| levels.can_count(rule)).map(|rule| rule.name);
-    let mut settings =
-        rules::RuleOptions { wanted: wanted.collect(), ..rules::RuleOptions::default() };
-    settings.references.extend(config.references.iter().map(|reference| match reference.by {
-        ReferenceKey::Name => rules::Reference {
-            schema: reference.schema.value.clone(),
-            path: reference.path.clone(),
-            target: reference.target.value.clone(),
-        },
-    }));
+    let wanted = RULES
+        .iter()
+        .filter(|rule| levels.can_count(rule))
+        .map(|rule| rule.name);
+    let mut settings = rules::RuleOptions {
+        wanted: wanted.collect(),
+        ..rules::RuleOptions::default()
+    };
+    settings.references.extend(
+        config
+            .references
+            .iter()
+            .map(|reference| match reference.by {
+                ReferenceKey::Name => rules::Reference {
+                    schema: reference.schema.value.clone(),
+                    path: reference.path.clone(),
+                    target: reference.target.value.clone(),
+                },
+            }),
+    );
     settings.versions = versions(config);
     Ok((settings, TriagePolicy { levels }))
 }
@@ -125,7 +142,9 @@ fn general(flags: &RuleFlags, rules: &Rules) -> Result<BTreeMap<&'static str, Le
         if !selected.contains(rule.name) {
             return Level::Off;
         }
-        let named = named_levels.get(rule.name).filter(|level| **level != Level::Off);
+        let named = named_levels
+            .get(rule.name)
+            .filter(|level| **level != Level::Off);
         if flags.warn.contains(rule.name) {
             return Level::Warning;
         }
@@ -162,15 +181,20 @@ fn configured(
 /// Levels for some files or sites.
 fn special(settings: &RuleSettings) -> Result<BTreeMap<&'static str, Level>, Error> {
     let mut levels = levels(&settings.levels)?;
-    levels.extend(named(&settings.ignore)?.into_iter().map(|rule| (rule, Level::Off)));
+    levels.extend(
+        named(&settings.ignore)?
+            .into_iter()
+            .map(|rule| (rule, Level::Off)),
+    );
     Ok(levels)
 }
 
 /// Levels by rule: a rule's name takes precedence over a code or group that contains it.
 fn levels(words: &[(Arc<str>, Level)]) -> Result<BTreeMap<&'static str, Level>, Error> {
     let mut levels = BTreeMap::new();
-    let (names, groups): (Vec<_>, Vec<_>) =
-        words.iter().partition(|(word, _)| rules::find(word).is_some());
+    let (names, groups): (Vec<_>, Vec<_>) = words
+        .iter()
+        .partition(|(word, _)| rules::find(word).is_some());
     for (word, level) in groups.into_iter().chain(names) {
         levels.extend(named([word])?.into_iter().map(|rule| (rule, *level)));
     }
@@ -190,7 +214,10 @@ fn named<W: AsRef<str>>(
 
 /// Error for a word that names no rules; the help suggests a similar name.
 pub(super) fn unknown(word: &str) -> Error {
-    let names = RULES.iter().map(|rule| rule.name).chain(GROUPS.iter().map(|(name, _)| *name));
+    let names = RULES
+        .iter()
+        .map(|rule| rule.name)
+        .chain(GROUPS.iter().map(|(name, _)| *name));
     let near = nearest_in_any_case(word, names);
     let help = near.map(|near| format!("did you mean `{near}`?"));
     let help = help.unwrap_or_else(|| "run `layercake explain` to list all rules".to_owned());

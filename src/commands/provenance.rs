@@ -45,14 +45,19 @@ impl ValueQuestion {
 pub(crate) fn document(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<DocId, Error> {
     let documents = documents(site, question)?;
     let has_value = |doc: &&DocId| {
-        let data = site.rendered.data(**doc).unwrap_or(&site.graph.recipe(**doc).data);
+        let data = site
+            .rendered
+            .data(**doc)
+            .unwrap_or(&site.graph.recipe(**doc).data);
         place(data, &question.path).is_ok_and(|place| place.get(data).is_some())
     };
     let with_value: Vec<DocId> = documents.iter().filter(has_value).copied().collect();
     match (&documents[..], &with_value[..]) {
         ([doc], _) | (_, [doc]) => Ok(*doc),
         (documents, _) => {
-            let schemas = documents.iter().map(|doc| &*site.graph.recipe(*doc).key.schema);
+            let schemas = documents
+                .iter()
+                .map(|doc| &*site.graph.recipe(*doc).key.schema);
             Err(several_schemas(&question.name, &schemas.collect()))
         }
     }
@@ -67,10 +72,16 @@ pub(crate) fn documents(
     question: &ValueQuestion,
 ) -> Result<Vec<DocId>, Error> {
     let (schema, name) = (&question.schema, &question.name);
-    let of_schema = || site.graph.iter().filter(|(_, it)| question.has_schema(&it.key.schema));
+    let of_schema = || {
+        site.graph
+            .iter()
+            .filter(|(_, it)| question.has_schema(&it.key.schema))
+    };
     let mut found: BTreeMap<&str, (DocId, bool)> = BTreeMap::new();
     for (doc, recipe) in of_schema().filter(|(_, it)| *it.key.name == **name) {
-        let known = found.entry(&recipe.key.schema).or_insert((doc, recipe.emit));
+        let known = found
+            .entry(&recipe.key.schema)
+            .or_insert((doc, recipe.emit));
         if !known.1 {
             *known = (doc, recipe.emit);
         }
@@ -89,15 +100,21 @@ pub(crate) fn documents(
         return Err(names::unknown(message, "schema", schema, &known));
     }
     let known = of_schema().map(|(_, recipe)| &*recipe.key.name).collect();
-    let kind = if schema.is_empty() { "document".into() } else { format!("`{schema}`") };
+    let kind = if schema.is_empty() {
+        "document".into()
+    } else {
+        format!("`{schema}`")
+    };
     let message = format!("{of_site} has no {kind} named `{name}`");
     Err(names::unknown(message, "document", name, &known))
 }
 
 /// Error for a name that documents of several schemas have.
 fn several_schemas(name: &str, schemas: &BTreeSet<&str>) -> Error {
-    let message =
-        format!("missing argument SCHEMA: {} documents are named `{name}`", schemas.len());
+    let message = format!(
+        "missing argument SCHEMA: {} documents are named `{name}`",
+        schemas.len()
+    );
     let schemas: Vec<String> = schemas.iter().map(|schema| format!("`{schema}`")).collect();
     let listed = list(schemas.iter().map(String::as_str));
     Error::new(ErrorKind::Usage, message).with_help(format!("their schemas are {listed}"))
@@ -122,8 +139,10 @@ fn pointed(data: &Node, pointer: &str) -> Location {
     for token in pointer.split('/') {
         let name = token.replace("~1", "/").replace("~0", "~");
         let around = place.get(data);
-        let index =
-            name.parse().ok().filter(|_| around.is_some_and(|node| node.as_sequence().is_some()));
+        let index = name
+            .parse()
+            .ok()
+            .filter(|_| around.is_some_and(|node| node.as_sequence().is_some()));
         place = place.join(match index {
             Some(index) => Piece::Index(index),
             None => Piece::Key(Key::string(name, data.span)),
@@ -134,8 +153,11 @@ fn pointed(data: &Node, pointer: &str) -> Location {
 
 fn found(data: &Node, text: &str) -> Result<Location, Error> {
     let unusable = |cause: String| {
-        Error::new(ErrorKind::Usage, format!("`{text}` is not a valid path: {cause}"))
-            .with_help("write it as `.values.pod` or `/values/pod`")
+        Error::new(
+            ErrorKind::Usage,
+            format!("`{text}` is not a valid path: {cause}"),
+        )
+        .with_help("write it as `.values.pod` or `/values/pod`")
     };
     let path = Path::parse(text).map_err(|error| unusable(error.to_string()))?;
     let found = path.first(data).ok().flatten();
@@ -196,7 +218,11 @@ pub fn way(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Explaine
 /// Error for a document without a value at a place.
 pub(crate) fn no_value(recipe: &Recipe, data: &Node, place: &Location) -> Error {
     let (schema, name) = (&recipe.key.schema, &recipe.key.name);
-    with_place_help(format!("no value at `{place}` of {schema} {name}"), data, place)
+    with_place_help(
+        format!("no value at `{place}` of {schema} {name}"),
+        data,
+        place,
+    )
 }
 
 /// Error for a place without a value, with a similar one. Places are inside `data`.
@@ -207,11 +233,13 @@ pub(crate) fn with_place_help(message: String, data: &Node, place: &Location) ->
         Some(Piece::Index(_)) | None => None,
     };
     let inside = Location(place.0.iter().skip(1).cloned().collect());
-    let near = Path::parse(&place.to_string()).ok().and_then(|path| path.near_miss(data));
+    let near = Path::parse(&place.to_string())
+        .ok()
+        .and_then(|path| path.near_miss(data));
     match (first, near) {
-        (Some("data"), _) if inside.get(data).is_some() => {
-            error.with_help(format!("paths begin inside `data`: did you mean `{inside}`?"))
-        }
+        (Some("data"), _) if inside.get(data).is_some() => error.with_help(format!(
+            "paths begin inside `data`: did you mean `{inside}`?"
+        )),
         (Some("metadata" | "schema"), None) => error
             .with_help("paths begin inside `data`; `layercake render` prints the whole document"),
         (_, Some(near)) => error.with_help(format!("did you mean `{near}`?")),
@@ -285,7 +313,11 @@ fn add_shown_leaves(node: &Node, here: &mut Location, leaves: &mut Vec<Location>
 /// Trace of a value as numbered steps, from the text that wrote it to the requested document.
 /// Overridden values precede the one that overrides them.
 pub(crate) fn rows(site: &RenderedSite<'_>, hop: &Hop) -> Vec<ProvenanceStep> {
-    let mut table = RouteRows { site, rows: Vec::new(), numbers: BTreeMap::new() };
+    let mut table = RouteRows {
+        site,
+        rows: Vec::new(),
+        numbers: BTreeMap::new(),
+    };
     table.add(hop, ValuePrecedence::Alone);
     table.rows
 }
@@ -342,7 +374,9 @@ impl RouteRows<'_, '_> {
         let mut at = Vec::new();
         if let Some(lost) = &hop.lost {
             if lost.doc == hop.doc && matches!(lost.via, Via::Inherited | Via::Replaced) {
-                lost.from.iter().for_each(|from| self.add(from, ValuePrecedence::Lost));
+                lost.from
+                    .iter()
+                    .for_each(|from| self.add(from, ValuePrecedence::Lost));
                 step = format!("{}, ", self.merge_of(lost));
                 at = self.laid_at(lost);
             } else {
@@ -363,7 +397,9 @@ impl RouteRows<'_, '_> {
         if let Some(lost) = &hop.lost {
             self.add(lost, ValuePrecedence::Lost);
         }
-        hop.from.iter().for_each(|from| self.add(from, ValuePrecedence::Alone));
+        hop.from
+            .iter()
+            .for_each(|from| self.add(from, ValuePrecedence::Alone));
         let step = match self.step(hop).map(|step| step.op) {
             Some(Op::Substitute(substitution)) => {
                 let to = substitution.writing.to.iter();
@@ -372,14 +408,22 @@ impl RouteRows<'_, '_> {
                 let is_made = (hop.via == Via::Made).then_some("created by substitution");
                 let is_part = (hop.via == Via::Pattern).then_some("pattern substitution");
                 let how = is_made.or(is_part).unwrap_or("substitution");
-                format!("{how} {} into {}", substitution.writing.from.value, to.join(", "))
+                format!(
+                    "{how} {} into {}",
+                    substitution.writing.from.value,
+                    to.join(", ")
+                )
             }
             Some(Op::Merge { .. }) => format!("created by {}", self.action(hop)),
             Some(Op::Combine(_)) => self.action(hop),
             None => "created: placeholder for a secret elsewhere".into(),
         };
         // The entry begins on the line of its source or of its destination.
-        let at = if hop.at.len() > 2 { hop.at[1..].to_vec() } else { hop.at.clone() };
+        let at = if hop.at.len() > 2 {
+            hop.at[1..].to_vec()
+        } else {
+            hop.at.clone()
+        };
         self.push(hop, step, at, contested(hop, standing));
     }
 
@@ -389,7 +433,10 @@ impl RouteRows<'_, '_> {
         }
         let step = match self.step(hop).map(|step| step.op) {
             Some(Op::Substitute(substitution)) => {
-                format!("substitution {} removes it", substitution.writing.from.value)
+                format!(
+                    "substitution {} removes it",
+                    substitution.writing.from.value
+                )
             }
             Some(Op::Merge { .. } | Op::Combine(_)) => format!("{} removes it", self.action(hop)),
             None => "too large: only its own data is rendered".into(),
@@ -399,7 +446,13 @@ impl RouteRows<'_, '_> {
 
     fn push(&mut self, hop: &Hop, step: String, at: Vec<Span>, standing: ValuePrecedence) {
         let document = self.recipe(hop).key.clone();
-        self.rows.push(ProvenanceStep { document, step, note: None, at, standing });
+        self.rows.push(ProvenanceStep {
+            document,
+            step,
+            note: None,
+            at,
+            standing,
+        });
         self.numbers.insert(hop.doc, self.rows.len());
     }
 
@@ -413,9 +466,15 @@ impl RouteRows<'_, '_> {
 
     /// Source of an inherited value.
     fn merge_of(&self, hop: &Hop) -> String {
-        let Some(base) = self.recipe(hop).base else { return String::new() };
+        let Some(base) = self.recipe(hop).base else {
+            return String::new();
+        };
         let parent = &self.site.graph.recipe(base.doc).key.name;
-        match self.numbers.get(&base.doc).filter(|_| hop.via == Via::Replaced) {
+        match self
+            .numbers
+            .get(&base.doc)
+            .filter(|_| hop.via == Via::Replaced)
+        {
             Some(number) => format!("replaces #{number}, parent {parent}"),
             None => format!("parent {parent}"),
         }
@@ -426,11 +485,17 @@ impl RouteRows<'_, '_> {
         let replacement = replacement.filter(|_| hop.via == Via::Replaced);
         let selector = hop.at.first().copied();
         let action = self.step(hop).map(|step| step.at);
-        replacement.into_iter().chain(selector).chain(action).collect()
+        replacement
+            .into_iter()
+            .chain(selector)
+            .chain(action)
+            .collect()
     }
 
     fn action(&self, hop: &Hop) -> String {
-        let Some(step) = self.step(hop) else { return String::new() };
+        let Some(step) = self.step(hop) else {
+            return String::new();
+        };
         let action = action_text(&step, self.site);
         match self.operation(&step, hop) {
             Some(operation) => format!("{action} by {operation}"),
@@ -440,11 +505,21 @@ impl RouteRows<'_, '_> {
 
     /// The operation of a patch that wrote or removed the value, unless the operation is secret.
     fn operation(&self, step: &Step<'_>, hop: &Hop) -> Option<String> {
-        let Op::Combine(combine) = &step.op else { return None };
-        let Strategy::JsonPatch(_) = combine.strategy else { return None };
+        let Op::Combine(combine) = &step.op else {
+            return None;
+        };
+        let Strategy::JsonPatch(_) = combine.strategy else {
+            return None;
+        };
         let patch = self.site.rendered.data(combine.source)?;
-        let place = &hop.from.iter().find(|from| from.doc == combine.source)?.location;
-        let Some(Piece::Index(index)) = place.0.first() else { return None };
+        let place = &hop
+            .from
+            .iter()
+            .find(|from| from.doc == combine.source)?
+            .location;
+        let Some(Piece::Index(index)) = place.0.first() else {
+            return None;
+        };
         let operation = patch.as_sequence()?.get(*index)?;
         let member = |name| operation.get(name).and_then(Node::as_str);
         let (name, path) = (member("op")?, member("path")?);
@@ -495,7 +570,9 @@ impl Line {
         let lines = site.sources.get(span.file).lines();
         let last = span.end.saturating_sub(1).max(span.start);
         let next = lines.start_of(self.number + 1);
-        lines.start_of(self.number).is_some_and(|start| start <= last)
+        lines
+            .start_of(self.number)
+            .is_some_and(|start| start <= last)
             && next.is_none_or(|next| span.start < next)
     }
 
@@ -513,7 +590,10 @@ impl Line {
     /// Document on the line.
     pub(crate) fn document(self, site: &RenderedSite<'_>) -> Option<DocId> {
         let mut documents = site.graph.iter().filter(|(doc, recipe)| {
-            let is_merged = site.sets.member(*doc).is_some_and(|member| member.part.is_none());
+            let is_merged = site
+                .sets
+                .member(*doc)
+                .is_some_and(|member| member.part.is_none());
             !is_merged && (self.touches(recipe.span, site) || self.is_merge_setting(site, *doc))
         });
         documents.next().map(|(doc, _)| doc)
@@ -646,5 +726,8 @@ pub(crate) fn stop_row(site: &RenderedSite<'_>, stop: &Stop) -> ProvenanceStep {
 pub(crate) fn place_text(site: &RenderedSite<'_>, reached: &Reached) -> String {
     let place = reached.location.clone();
     let data = site.rendered.data(reached.doc);
-    data.map_or_else(|| place.to_string(), |data| shown(data, place.clone()).to_string())
+    data.map_or_else(
+        || place.to_string(),
+        |data| shown(data, place.clone()).to_string(),
+    )
 }

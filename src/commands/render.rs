@@ -43,7 +43,9 @@ impl Rendering {
 
     /// Whether all requested documents were rendered.
     pub fn is_whole(&self) -> bool {
-        let Checked { undefined, unread, .. } = &self.checked;
+        let Checked {
+            undefined, unread, ..
+        } = &self.checked;
         !self.is_empty() && self.missing.is_empty() && undefined.is_empty() && unread.is_empty()
     }
 }
@@ -57,26 +59,50 @@ pub fn run(
     wanted: &RenderRequest,
     progress: &Progress,
 ) -> Result<Rendering, Error> {
-    let open = if wanted.is_judged { Workspace::open } else { Workspace::open_asked };
+    let open = if wanted.is_judged {
+        Workspace::open
+    } else {
+        Workspace::open_asked
+    };
     let workspace = open(selection)?;
     let filter = wanted.documents.matcher()?;
     let plan = workspace.plan(progress);
     let per_site = |site: &SiteAtHand<'_>| {
         let path = wanted.path.as_deref();
-        outputs(site, path, &|key, file| filter.matches(key) && plan.concerns(file))
+        outputs(site, path, &|key, file| {
+            filter.matches(key) && plan.concerns(file)
+        })
     };
-    let work = if wanted.is_judged { Work::Judge } else { Work::Render };
+    let work = if wanted.is_judged {
+        Work::Judge
+    } else {
+        Work::Render
+    };
     let (checked, taken) = work_on_sites(&plan, work, per_site)?.without_taken();
     let (mut sites, mut missing) = (Vec::new(), Vec::new());
     let (mut known, mut without_value) = (BTreeSet::new(), None);
     for outputs in taken {
-        missing.extend(outputs.unmade.into_iter().map(|key| (outputs.site.clone(), key)));
+        missing.extend(
+            outputs
+                .unmade
+                .into_iter()
+                .map(|key| (outputs.site.clone(), key)),
+        );
         known.extend(outputs.known);
         without_value = without_value.or(outputs.without_value);
-        sites.push(SiteDocuments { site: outputs.site, documents: outputs.documents });
+        sites.push(SiteDocuments {
+            site: outputs.site,
+            documents: outputs.documents,
+        });
     }
-    let rendering = Rendering { checked, sites, missing };
-    let has_value = without_value.filter(|_| rendering.is_empty()).map_or(Ok(()), Err);
+    let rendering = Rendering {
+        checked,
+        sites,
+        missing,
+    };
+    let has_value = without_value
+        .filter(|_| rendering.is_empty())
+        .map_or(Ok(()), Err);
     let matched = wanted.documents.ensure_matched("rendered document", &known);
     match matched.and(has_value) {
         // The documents of a site without a definition are unknown.
@@ -117,7 +143,11 @@ fn outputs(
     is_wanted: &dyn Fn(&DocKey, &RepoPath) -> bool,
 ) -> Outputs {
     let (mut documents, mut unmade, mut without_value) = (Vec::new(), Vec::new(), None);
-    let known = site.graph.outputs().map(|(_, recipe)| recipe.key.clone()).collect();
+    let known = site
+        .graph
+        .outputs()
+        .map(|(_, recipe)| recipe.key.clone())
+        .collect();
     for (doc, recipe) in site.graph.outputs() {
         let file = site.sources.path_of(recipe.span);
         if !is_wanted(&recipe.key, file) {
@@ -132,7 +162,11 @@ fn outputs(
                 data,
                 metadata: metadata(site, doc),
                 file: file.clone(),
-                line: site.sources.start(site.sources.written(recipe.span)).line.get(),
+                line: site
+                    .sources
+                    .start(site.sources.written(recipe.span))
+                    .line
+                    .get(),
             }),
             Some(Err(error)) => without_value = without_value.or(Some(error)),
             None => unmade.push(recipe.key.clone()),
@@ -145,7 +179,13 @@ fn outputs(
         };
         order(left).cmp(&order(right))
     });
-    Outputs { site: site.site.name.clone(), documents, unmade, known, without_value }
+    Outputs {
+        site: site.site.name.clone(),
+        documents,
+        unmade,
+        known,
+        without_value,
+    }
 }
 
 /// Data of a document with only the value at `path`, inside its parents.
@@ -155,7 +195,9 @@ fn only(data: &Node, recipe: &Recipe, path: &str) -> Result<Node, Error> {
 }
 
 fn pruned(node: &Node, pieces: &[Piece]) -> Option<Node> {
-    let Some((piece, rest)) = pieces.split_first() else { return Some(node.clone()) };
+    let Some((piece, rest)) = pieces.split_first() else {
+        return Some(node.clone());
+    };
     let value = match piece {
         Piece::Key(wanted) => {
             let (key, child) = node.as_mapping()?.iter().find(|(key, _)| *key == wanted)?;
@@ -167,5 +209,8 @@ fn pruned(node: &Node, pieces: &[Piece]) -> Option<Node> {
             Value::Sequence(Arc::new(std::iter::once(pruned(child, rest)?).collect()))
         }
     };
-    Some(Node { value, ..node.clone() })
+    Some(Node {
+        value,
+        ..node.clone()
+    })
 }

@@ -113,11 +113,18 @@ impl Clones {
             let wanted = CloneRevision::of(repository.revision.as_deref());
             let clone = LocalClone::open(&name.value, &repository.path, folder, wanted);
             let clone = clone.map_err(|error| {
-                let help = error.help().unwrap_or("fix its path or revision").to_owned();
+                let help = error
+                    .help()
+                    .unwrap_or("fix its path or revision")
+                    .to_owned();
                 Error::new(ErrorKind::Usage, format!("{at}: {error}")).with_help(help)
             })?;
             let (address, links) = (repository.url.clone(), repository.links.clone());
-            clones.push(LocalClone { address, links, ..clone });
+            clones.push(LocalClone {
+                address,
+                links,
+                ..clone
+            });
         }
         Ok(Self(clones))
     }
@@ -139,24 +146,40 @@ impl Clones {
         if self.0.is_empty() {
             return self.unopened();
         }
-        let mut opening = Opening { clones: &self.0, ..Opening::default() };
+        let mut opening = Opening {
+            clones: &self.0,
+            ..Opening::default()
+        };
         let head = opening.side(head);
         let base = base.map(|base| opening.side(base)).unwrap_or_default();
         let further = opening.further;
-        OpenedRepositories { clones: self, further, head, base }
+        OpenedRepositories {
+            clones: self,
+            further,
+            head,
+            base,
+        }
     }
 
     /// The clones for a run without sites that use them.
     pub(super) fn unopened(self) -> OpenedRepositories {
         let (head, base) = (Uses::new(), Uses::new());
-        OpenedRepositories { clones: self, further: Vec::new(), head, base }
+        OpenedRepositories {
+            clones: self,
+            further: Vec::new(),
+            head,
+            base,
+        }
     }
 }
 
 impl OpenedRepositories {
     /// Opens more sides with the same clones.
     pub(super) fn opening(&self) -> Opening<'_> {
-        Opening { clones: &self.clones.0, ..Opening::default() }
+        Opening {
+            clones: &self.clones.0,
+            ..Opening::default()
+        }
     }
 
     /// Checks that files and folders of further repositories exist in one of their revisions.
@@ -169,8 +192,9 @@ impl OpenedRepositories {
             let mut is_there = false;
             for opened in self.further.iter().filter(|it| Some(&*it.name) == name) {
                 let entries = opened.tree.entries(&opened.tree.root())?;
-                is_there |=
-                    entries.iter().any(|it| it.path == *path || it.path.below(path).is_some());
+                is_there |= entries
+                    .iter()
+                    .any(|it| it.path == *path || it.path.below(path).is_some());
             }
             if !is_there {
                 let message = format!("`{path}` does not exist in any revision used by a site");
@@ -201,7 +225,10 @@ impl OpenedRepositories {
                 continue;
             };
             let clone = self.clones.0.iter().find(|clone| clone.name == used.name);
-            if let Some(LocalClone { place: CloneFiles::Repository(repository, _), .. }) = clone
+            if let Some(LocalClone {
+                place: CloneFiles::Repository(repository, _),
+                ..
+            }) = clone
                 && base != head
             {
                 used.history = repository.history(&base, &head).ok();
@@ -246,7 +273,9 @@ impl LocalClone {
         let folder = canonical(&from.join(path))?;
         let place = match Repository::discover_further(&folder)? {
             Some(repository) => {
-                let inside = repository.prefix(&folder).unwrap_or_else(|| RepoPath::new(""));
+                let inside = repository
+                    .prefix(&folder)
+                    .unwrap_or_else(|| RepoPath::new(""));
                 refuse_empty_submodule(&repository, &inside, path)?;
                 CloneFiles::Repository(Box::new(repository), inside)
             }
@@ -325,7 +354,10 @@ impl LocalClone {
                     let folders = LAYERS.map(|layer| inside.join(layer));
                     let tree = repository.pinned(revision, &folders).map_err(|error| {
                         let fetch = repository.fetch_command(shown, revision);
-                        Unreadable { reason: error.to_string(), help: revision_help(&error, fetch) }
+                        Unreadable {
+                            reason: error.to_string(),
+                            help: revision_help(&error, fetch),
+                        }
                     })?;
                     let commit = tree.commit_id().map(Arc::from);
                     (Box::new(tree), inside.clone(), commit)
@@ -354,7 +386,12 @@ impl LocalClone {
                 }
             };
         let (name, links) = (self.name.clone(), self.links.clone());
-        Ok(Further { tree: Labelled::new(&name, tree, inside), name, commit, links })
+        Ok(Further {
+            tree: Labelled::new(&name, tree, inside),
+            name,
+            commit,
+            links,
+        })
     }
 }
 
@@ -410,7 +447,9 @@ impl<'c> Opening<'c> {
     pub(super) fn side(&mut self, (tree, layout): TreeAndLayout<'_>) -> Uses {
         let mut uses = Uses::new();
         for (site, path) in layout.definitions() {
-            let Some(definition) = check::first_document(tree, &path) else { continue };
+            let Some(definition) = check::first_document(tree, &path) else {
+                continue;
+            };
             let of_site = match &Layout::repositories_of(&definition) {
                 Some(named) => named.iter().filter_map(|named| self.named(named)).collect(),
                 None => self.all(),
@@ -422,7 +461,10 @@ impl<'c> Opening<'c> {
 
     /// The same clones, not opened.
     pub(super) fn again(&self) -> Self {
-        Self { clones: self.clones, ..Self::default() }
+        Self {
+            clones: self.clones,
+            ..Self::default()
+        }
     }
 
     /// Whether no clone is given.
@@ -463,16 +505,30 @@ impl<'c> Opening<'c> {
     /// All repositories, for a site that names none.
     fn all(&mut self) -> Vec<Use> {
         let clones = self.clones.iter().enumerate();
-        clones.map(|(at, clone)| self.read(clone.name.clone(), at, None)).collect()
+        clones
+            .map(|(at, clone)| self.read(clone.name.clone(), at, None))
+            .collect()
     }
 
     /// A clone as used by a site that calls it `name` and has this pin.
     fn read(&mut self, name: Arc<str>, clone: usize, pin: Option<&Arc<str>>) -> Use {
         let (chosen_by, revision) = self.clones[clone].chosen(pin);
         let found = self.number_of((clone, revision.clone()));
-        let commit = found.as_ref().ok().and_then(|at| self.further[*at].commit.clone());
+        let commit = found
+            .as_ref()
+            .ok()
+            .and_then(|at| self.further[*at].commit.clone());
         let given = self.clones[clone].name.clone();
-        Use { name, given, revision: UsedRevision { chosen_by, revision, commit }, found }
+        Use {
+            name,
+            given,
+            revision: UsedRevision {
+                chosen_by,
+                revision,
+                commit,
+            },
+            found,
+        }
     }
 
     /// Index of a revision, which is opened if necessary.
@@ -483,7 +539,10 @@ impl<'c> Opening<'c> {
         let (clone, name) = &revision;
         let found = self.clones[*clone].opened(name.as_deref()).map(|opened| {
             let next = self.further.len();
-            let number = *self.opened.entry((*clone, opened.commit.clone())).or_insert(next);
+            let number = *self
+                .opened
+                .entry((*clone, opened.commit.clone()))
+                .or_insert(next);
             if number == next {
                 self.further.push(opened);
             }
@@ -532,7 +591,11 @@ impl Bump {
         if name.is_empty() || head.is_empty() || base.as_deref() == Some("") {
             return Err(malformed());
         }
-        Ok(Self { name: name.to_owned(), base, head: head.to_owned() })
+        Ok(Self {
+            name: name.to_owned(),
+            base,
+            head: head.to_owned(),
+        })
     }
 
     /// Checks that sites which pin `revision` use it.
@@ -547,11 +610,15 @@ impl Bump {
         }
         if !uses.iter().any(is_pinned) {
             let message = format!("a fixed revision of `{}` replaces all pins", self.name);
-            let help =
-                format!("pass the clone without a revision: `--repository {}=PATH`", self.name);
+            let help = format!(
+                "pass the clone without a revision: `--repository {}=PATH`",
+                self.name
+            );
             return Err(Error::new(ErrorKind::Usage, message).with_help(help));
         }
-        let asked = uses.iter().filter(|it| it.revision.revision.as_deref() == Some(revision));
+        let asked = uses
+            .iter()
+            .filter(|it| it.revision.revision.as_deref() == Some(revision));
         let mut unread = asked.filter_map(|it| it.found.as_ref().err());
         match unread.next() {
             Some(why) => Err(Error::new(ErrorKind::Git, &*why.reason).with_help(&*why.help)),
@@ -569,20 +636,27 @@ impl Bump {
         sites: &[String],
     ) -> Result<AnyTree, Error> {
         let globs = super::globs(sites)?;
-        let Some(layout) = Layout::discover(&tree, from)? else { return Ok(tree) };
+        let Some(layout) = Layout::discover(&tree, from)? else {
+            return Ok(tree);
+        };
         let mut texts = BTreeMap::new();
         let mut known = BTreeSet::new();
         for (site, path) in layout.definitions() {
             if globs.as_ref().is_some_and(|globs| !globs.is_match(&**site)) {
                 continue;
             }
-            let Some(definition) = check::first_document(&tree, &path) else { continue };
+            let Some(definition) = check::first_document(&tree, &path) else {
+                continue;
+            };
             let named = Layout::repositories_of(&definition).unwrap_or_default();
             known.extend(named.iter().map(|it| it.name.value.to_string()));
             let Some(repository) = named.iter().find(|it| *it.name.value == *self.name) else {
                 continue;
             };
-            let text = tree.read(&path).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+            let text = tree
+                .read(&path)
+                .ok()
+                .and_then(|bytes| String::from_utf8(bytes).ok());
             let with_pin = text.and_then(|text| with_pin(&text, &named, repository, revision));
             let text = with_pin.ok_or_else(|| {
                 let message = format!(
@@ -622,19 +696,29 @@ fn with_pin(
     };
     let written = [revision, &quoted].into_iter();
     let candidates: Vec<Option<String>> = match (&repository.pin, repository.first_key) {
-        (Some(pin), _) => written.map(|it| with(pin.span.start, pin.span.end, it)).collect(),
+        (Some(pin), _) => written
+            .map(|it| with(pin.span.start, pin.span.end, it))
+            .collect(),
         (None, Some(key)) => {
             let line = text.get(..key.start as usize)?.rsplit('\n').next()?;
             let indent = " ".repeat(line.chars().count());
-            let block = written.clone().map(|it| format!("revision: {it}\n{indent}"));
+            let block = written
+                .clone()
+                .map(|it| format!("revision: {it}\n{indent}"));
             let flow = written.map(|it| format!("revision: {it}, "));
-            block.chain(flow).map(|it| with(key.start, key.start, &it)).collect()
+            block
+                .chain(flow)
+                .map(|it| with(key.start, key.start, &it))
+                .collect()
         }
         (None, None) => Vec::new(),
     };
     let pins = |named: &[NamedRepository]| -> Vec<(Arc<str>, Option<Pin>)> {
         let pin = |it: &NamedRepository| it.pin.as_ref().map(|pin| pin.value.clone());
-        named.iter().map(|it| (it.name.value.clone(), pin(it))).collect()
+        named
+            .iter()
+            .map(|it| (it.name.value.clone(), pin(it)))
+            .collect()
     };
     let mut wanted = pins(named);
     for (name, pin) in &mut wanted {
@@ -644,7 +728,10 @@ fn with_pin(
     }
     candidates.into_iter().flatten().find(|text| {
         let parsed = yaml::parse(FileId::default(), text);
-        let first = parsed.documents.first().filter(|_| parsed.problems.is_empty());
+        let first = parsed
+            .documents
+            .first()
+            .filter(|_| parsed.problems.is_empty());
         let named = first.and_then(|first| Layout::repositories_of(&first.root));
         named.is_some_and(|named| pins(&named) == wanted)
     })

@@ -19,7 +19,9 @@ pub fn run(selectors: &Selectors, configured: &FoundConfiguration) -> Result<Vec
         groups: groups_of(rule.name),
     });
     let only = !selectors.select.is_empty();
-    Ok(rows.filter(|row| !only || row.level != Level::Off).collect())
+    Ok(rows
+        .filter(|row| !only || row.level != Level::Off)
+        .collect())
 }
 
 fn groups_of(rule: &str) -> Vec<&'static str> {
@@ -27,5 +29,9 @@ fn groups_of(rule: &str) -> Vec<&'static str> {
         let rules = rules::selected(group).unwrap_or_default();
         rules.iter().any(|other| other.name == rule)
     };
-    GROUPS.iter().map(|(group, _)| *group).filter(|group| has(group)).collect()
+    GROUPS
+        .iter()
+        .map(|(group, _)| *group)
+        .filter(|group| has(group))
+        .collect()
 }

@@ -270,12 +270,20 @@ impl File {
         let mut sources = SourceMap::new();
         let file = sources.add(Source::new(path.clone(), Ok(bytes)));
         let root = Node::new(Value::Null, Span::point(file, 0));
-        Self { path, sources: Arc::new(sources), root }
+        Self {
+            path,
+            sources: Arc::new(sources),
+            root,
+        }
     }
 
     /// Text of the file.
     pub(crate) fn text(&self) -> Arc<str> {
-        let (_, source) = self.sources.iter().next().expect("a file is in its own map");
+        let (_, source) = self
+            .sources
+            .iter()
+            .next()
+            .expect("a file is in its own map");
         source.text().clone()
     }
 
@@ -342,7 +350,10 @@ pub(crate) fn refuse_unread(tree: &dyn Tree, folders: &[RepoPath]) -> Result<(),
     let below = folders.iter().filter(|folder| !folder.is_root());
     let below = below.flat_map(|folder| NAMES.iter().chain(&OTHER_NAMES).map(|it| folder.join(it)));
     let at_root = OTHER_NAMES.iter().map(|name| RepoPath::new(*name));
-    at_root.chain(below).find(is_there).map_or(Ok(()), |path| Err(unread(&path)))
+    at_root
+        .chain(below)
+        .find(is_there)
+        .map_or(Ok(()), |path| Err(unread(&path)))
 }
 
 /// Refuses a configuration file among these files of layers, where it is not read.
@@ -353,9 +364,14 @@ pub(crate) fn refuse_in_layers<'p>(
     files: impl IntoIterator<Item = &'p RepoPath>,
 ) -> Result<(), Error> {
     let is_one = |path: &&RepoPath| {
-        path.as_str().rsplit_once('/').is_some_and(|(_, name)| NAMES.contains(&name))
+        path.as_str()
+            .rsplit_once('/')
+            .is_some_and(|(_, name)| NAMES.contains(&name))
     };
-    files.into_iter().find(is_one).map_or(Ok(()), |path| Err(unread(path)))
+    files
+        .into_iter()
+        .find(is_one)
+        .map_or(Ok(()), |path| Err(unread(path)))
 }
 
 fn unread(path: &RepoPath) -> Error {

@@ -43,11 +43,21 @@ pub struct Vocabulary<'a> {
 pub fn read(path: RepoPath, bytes: Vec<u8>, vocabulary: &Vocabulary<'_>) -> Result<Config, Error> {
     let mut sources = SourceMap::new();
     let file = sources.add(Source::new(path.clone(), Ok(bytes)));
-    let mut reader = ConfigReader { vocabulary, problems: Vec::new() };
+    let mut reader = ConfigReader {
+        vocabulary,
+        problems: Vec::new(),
+    };
     let root = reader.root(file, sources.get(file));
     let config = reader.config(&root);
     reject(reader.problems, &sources, vocabulary.not_shown)?;
-    Ok(Config { file: Some(File { path, sources: Arc::new(sources), root }), ..config })
+    Ok(Config {
+        file: Some(File {
+            path,
+            sources: Arc::new(sources),
+            root,
+        }),
+        ..config
+    })
 }
 
 fn reject(
@@ -81,7 +91,10 @@ struct ConfigReader<'a> {
 
 impl ConfigReader<'_> {
     fn wrong(&mut self, at: Span, message: impl Into<String>) {
-        self.problems.push(ConfigProblem { at, message: message.into() });
+        self.problems.push(ConfigProblem {
+            at,
+            message: message.into(),
+        });
     }
 
     /// Root mapping of the file; null if the file is empty or is not valid YAML.
@@ -96,9 +109,14 @@ impl ConfigReader<'_> {
             self.wrong(problem.span, describe(&problem.kind));
         }
         let mut documents = parsed.documents.into_iter();
-        let root = documents.next().map_or(Node::new(Value::Null, start), |first| first.root);
+        let root = documents
+            .next()
+            .map_or(Node::new(Value::Null, start), |first| first.root);
         if let Some(second) = documents.next() {
-            self.wrong(second.span, "a configuration file must contain only one YAML document");
+            self.wrong(
+                second.span,
+                "a configuration file must contain only one YAML document",
+            );
         }
         if !root.is_null() {
             self.problems.extend(shape::problems(&root));
@@ -116,9 +134,17 @@ impl ConfigReader<'_> {
                 _ => None,
             }),
             discover: self.discover(root),
-            base: root.get("compare").and_then(|compare| text(compare.get("base")?)),
-            missing: root.get("render").map(|it| self.missing(it)).unwrap_or_default(),
-            rules: root.get("rules").map(|it| self.rules(it)).unwrap_or_default(),
+            base: root
+                .get("compare")
+                .and_then(|compare| text(compare.get("base")?)),
+            missing: root
+                .get("render")
+                .map(|it| self.missing(it))
+                .unwrap_or_default(),
+            rules: root
+                .get("rules")
+                .map(|it| self.rules(it))
+                .unwrap_or_default(),
             reach: ReachLimits {
                 max_sites: limit(root, "max-sites"),
                 max_outputs: limit(root, "max-outputs"),
@@ -140,7 +166,9 @@ impl ConfigReader<'_> {
     }
 
     fn required_version(&mut self, root: &Node) {
-        let Some(wanted) = root.get("required-version").and_then(text) else { return };
+        let Some(wanted) = root.get("required-version").and_then(text) else {
+            return;
+        };
         let present = self.vocabulary.version;
         match version::meets(present, &wanted.value) {
             Ok(true) => {}
@@ -159,7 +187,9 @@ impl ConfigReader<'_> {
     }
 
     fn discover(&mut self, root: &Node) -> Discover {
-        let Some(discover) = root.get("discover") else { return Discover::default() };
+        let Some(discover) = root.get("discover") else {
+            return Discover::default();
+        };
         Discover {
             sites: self.patterns(discover, "sites", plain_glob),
             exclude: self.patterns(discover, "exclude", path_glob),
@@ -177,26 +207,38 @@ impl ConfigReader<'_> {
                 );
                 self.wrong(name.span, message);
             }
-            let Some(path) = node.get("path").and_then(text) else { continue };
+            let Some(path) = node.get("path").and_then(text) else {
+                continue;
+            };
             if path.value.is_empty() {
                 self.wrong(path.span, "the path is empty");
             }
             let [url, revision] =
                 ["url", "revision"].map(|key| node.get(key).and_then(text).map(|it| it.value));
             let links = self.links(node);
-            repositories.push(RepositorySettings { name, path: path.value, url, revision, links });
+            repositories.push(RepositorySettings {
+                name,
+                path: path.value,
+                url,
+                revision,
+                links,
+            });
         }
         repositories
     }
 
     fn missing(&mut self, node: &Node) -> Missing {
         let source =
-            node.get("missing-substitution-source").and_then(|node| match node.as_str()? {
-                "error" => Some(MissingSourceSetting::Error),
-                "warning" => Some(MissingSourceSetting::Warning),
-                _ => None,
-            });
-        Missing { source, known: self.patterns(node, "known-missing-sources", plain_glob) }
+            node.get("missing-substitution-source")
+                .and_then(|node| match node.as_str()? {
+                    "error" => Some(MissingSourceSetting::Error),
+                    "warning" => Some(MissingSourceSetting::Warning),
+                    _ => None,
+                });
+        Missing {
+            source,
+            known: self.patterns(node, "known-missing-sources", plain_glob),
+        }
     }
 
     fn rules(&mut self, node: &Node) -> Rules {
@@ -250,19 +292,28 @@ impl ConfigReader<'_> {
         let rules = self.vocabulary.rules;
         if !rules.contains(&&*word.value) {
             let near = nearest(&word.value, rules.iter().copied());
-            self.wrong(word.span, with_suggestion(format!("unknown rule `{}`", word.value), near));
+            self.wrong(
+                word.span,
+                with_suggestion(format!("unknown rule `{}`", word.value), near),
+            );
         }
     }
 
     fn list_keys(&mut self, root: &Node) -> Vec<ListKey> {
         let mut keys = Vec::new();
-        let Some(diff) = root.get("diff") else { return keys };
+        let Some(diff) = root.get("diff") else {
+            return keys;
+        };
         for (schema, paths) in entries(diff, "list-keys") {
             let pattern = self.pattern(&schema, plain_glob);
             for (path, key) in mapping(paths) {
                 let query = self.path(&path, PlaceQuery::parse);
                 if let (Some(pattern), Some(path), Some(key)) = (&pattern, query, key.as_str()) {
-                    keys.push(ListKey { schema: pattern.glob.clone(), path, key: key.into() });
+                    keys.push(ListKey {
+                        schema: pattern.glob.clone(),
+                        path,
+                        key: key.into(),
+                    });
                 }
             }
         }
@@ -270,9 +321,17 @@ impl ConfigReader<'_> {
     }
 
     fn secrets(&mut self, root: &Node) -> Secrets {
-        let Some(secrets) = root.get("secrets") else { return Secrets::default() };
-        let schemas = secrets.get("schemas").is_some().then(|| self.schemas(secrets, "schemas"));
-        Secrets { schemas, extra: self.schemas(secrets, "extra-schemas") }
+        let Some(secrets) = root.get("secrets") else {
+            return Secrets::default();
+        };
+        let schemas = secrets
+            .get("schemas")
+            .is_some()
+            .then(|| self.schemas(secrets, "schemas"));
+        Secrets {
+            schemas,
+            extra: self.schemas(secrets, "extra-schemas"),
+        }
     }
 
     fn schemas(&mut self, node: &Node, key: &str) -> Vec<Arc<str>> {
@@ -298,19 +357,31 @@ impl ConfigReader<'_> {
         let mut sites = Vec::new();
         for (name, node) in entries(root, "sites") {
             let missing = self.missing(node);
-            let rules = node.get("rules").map(|it| self.rule_settings(it)).unwrap_or_default();
+            let rules = node
+                .get("rules")
+                .map(|it| self.rule_settings(it))
+                .unwrap_or_default();
             if let Some(pattern) = self.pattern(&name, plain_glob) {
-                sites.push(SiteSettings { sites: pattern, missing, rules });
+                sites.push(SiteSettings {
+                    sites: pattern,
+                    missing,
+                    rules,
+                });
             }
         }
         sites
     }
 
     fn cloud_config(&mut self, root: &Node) -> Vec<CloudConfig> {
-        let items = root.get("cloud-config").and_then(Node::as_sequence).unwrap_or_default();
+        let items = root
+            .get("cloud-config")
+            .and_then(Node::as_sequence)
+            .unwrap_or_default();
         let mut sets: Vec<CloudConfig> = Vec::new();
         for item in items {
-            let Some(name) = item.get("name").and_then(text) else { continue };
+            let Some(name) = item.get("name").and_then(text) else {
+                continue;
+            };
             if name.value.is_empty() {
                 self.wrong(name.span, "the name of a set of parts is empty");
             }
@@ -336,8 +407,16 @@ impl ConfigReader<'_> {
                 "documented" => Some(DialectSetting::Documented),
                 _ => None,
             });
-            let secret = item.get("secret").is_some_and(|node| node.value == Value::Bool(true));
-            sets.push(CloudConfig { name, sources, sites, dialect, secret });
+            let secret = item
+                .get("secret")
+                .is_some_and(|node| node.value == Value::Bool(true));
+            sets.push(CloudConfig {
+                name,
+                sources,
+                sites,
+                dialect,
+                secret,
+            });
         }
         sets
     }
@@ -368,7 +447,10 @@ impl ConfigReader<'_> {
 
     fn references(&mut self, root: &Node) -> Vec<ReferenceSettings> {
         let mut references = Vec::new();
-        let items = root.get("references").and_then(Node::as_sequence).unwrap_or_default();
+        let items = root
+            .get("references")
+            .and_then(Node::as_sequence)
+            .unwrap_or_default();
         for item in items {
             let field = |side: &str, key: &str| text(item.get(side)?.get(key)?);
             let (schema, target) = (field("from", "schema"), field("to", "schema"));
@@ -377,7 +459,12 @@ impl ConfigReader<'_> {
             }
             let path = field("from", "path").and_then(|path| self.path(&path, Query::parse));
             if let (Some(schema), Some(target), Some(path)) = (schema, target, path) {
-                references.push(ReferenceSettings { schema, path, target, by: ReferenceKey::Name });
+                references.push(ReferenceSettings {
+                    schema,
+                    path,
+                    target,
+                    by: ReferenceKey::Name,
+                });
             }
         }
         references
@@ -401,7 +488,10 @@ impl ConfigReader<'_> {
 
     fn version(&mut self, present: &Spanned<Arc<str>>) {
         if version::numbers(&present.value).is_none() {
-            let message = format!("`{}` is not a valid version; write it as `1.2`", present.value);
+            let message = format!(
+                "`{}` is not a valid version; write it as `1.2`",
+                present.value
+            );
             self.wrong(present.span, message);
         }
     }
@@ -428,7 +518,10 @@ impl ConfigReader<'_> {
     }
 
     fn outputs(&mut self, root: &Node) -> Vec<Arc<str>> {
-        let outputs = root.get("output").map(|output| texts(output, "default")).unwrap_or_default();
+        let outputs = root
+            .get("output")
+            .map(|output| texts(output, "default"))
+            .unwrap_or_default();
         let formats = self.vocabulary.formats;
         let mut printed = 0;
         for output in &outputs {
@@ -438,8 +531,10 @@ impl ConfigReader<'_> {
             };
             if !formats.contains(&format) {
                 let near = nearest(format, formats.iter().copied());
-                let message =
-                    format!("unknown format `{format}`; expected one of {}", formats.join(", "));
+                let message = format!(
+                    "unknown format `{format}`; expected one of {}",
+                    formats.join(", ")
+                );
                 self.wrong(
                     output.span,
                     if near.is_some() {
@@ -457,7 +552,10 @@ impl ConfigReader<'_> {
             }
             printed += usize::from(file.is_none());
             if printed > 1 && file.is_none() {
-                self.wrong(output.span, "only one report can be written to standard output");
+                self.wrong(
+                    output.span,
+                    "only one report can be written to standard output",
+                );
             }
         }
         outputs.into_iter().map(|output| output.value).collect()
@@ -499,19 +597,28 @@ impl ConfigReader<'_> {
                 None
             }
             Err(InvalidQuery { reason }) => {
-                self.wrong(path.span, format!("invalid path `{}`: {reason}", path.value));
+                self.wrong(
+                    path.span,
+                    format!("invalid path `{}`: {reason}", path.value),
+                );
                 None
             }
         }
     }
 
     fn patterns(&mut self, node: &Node, key: &str, kind: GlobKind) -> Vec<GlobPattern> {
-        texts(node, key).iter().filter_map(|text| self.pattern(text, kind)).collect()
+        texts(node, key)
+            .iter()
+            .filter_map(|text| self.pattern(text, kind))
+            .collect()
     }
 
     fn pattern(&mut self, text: &Spanned<Arc<str>>, kind: GlobKind) -> Option<GlobPattern> {
         match kind(&text.value) {
-            Ok(glob) => Some(GlobPattern { glob, span: text.span }),
+            Ok(glob) => Some(GlobPattern {
+                glob,
+                span: text.span,
+            }),
             Err(error) => {
                 let message = format!("`{}` is not a valid glob: {}", text.value, error.kind());
                 self.wrong(text.span, message);
@@ -563,7 +670,10 @@ fn text(node: &Node) -> Option<Spanned<Arc<str>>> {
 }
 
 fn texts(node: &Node, key: &str) -> Vec<Spanned<Arc<str>>> {
-    let items = node.get(key).and_then(Node::as_sequence).unwrap_or_default();
+    let items = node
+        .get(key)
+        .and_then(Node::as_sequence)
+        .unwrap_or_default();
     items.iter().filter_map(text).collect()
 }
 

@@ -12,16 +12,25 @@ pub(super) fn problems(root: &Node) -> Vec<ConfigProblem> {
     let violations = schema().violations(root);
     violations
         .iter()
-        .map(|found| ConfigProblem { at: found.span(root), message: describe(found) })
+        .map(|found| ConfigProblem {
+            at: found.span(root),
+            message: describe(found),
+        })
         .collect()
 }
 
 fn schema() -> Schema {
     let mut sources = SourceMap::new();
-    let file = sources.add(Source::new(RepoPath::new("layercake.schema.json"), Ok(SCHEMA.into())));
+    let file = sources.add(Source::new(
+        RepoPath::new("layercake.schema.json"),
+        Ok(SCHEMA.into()),
+    ));
     // JSON is also valid YAML.
     let parsed = yaml::parse(file, SCHEMA);
-    let document = parsed.documents.first().expect("the schema is one document");
+    let document = parsed
+        .documents
+        .first()
+        .expect("the schema is one document");
     let (schema, problems) = Schema::compile(&document.root);
     debug_assert!(problems.is_empty(), "the schema can be used: {problems:?}");
     schema
@@ -29,19 +38,32 @@ fn schema() -> Schema {
 
 fn describe(violation: &Violation) -> String {
     let key = dotted(&violation.location);
-    let subject = if key.is_empty() { "the file".to_owned() } else { format!("`{key}`") };
-    let inside = if key.is_empty() { String::new() } else { format!(" in `{key}`") };
+    let subject = if key.is_empty() {
+        "the file".to_owned()
+    } else {
+        format!("`{key}`")
+    };
+    let inside = if key.is_empty() {
+        String::new()
+    } else {
+        format!(" in `{key}`")
+    };
     match &violation.wrong {
         Wrong::Type { expected, found } => {
             let wanted: Vec<&str> = expected.iter().map(|name| type_name(name)).collect();
             let wanted = wanted.join(" or ");
             let is_number = matches!(*found, "an integer" | "a float");
-            let help = if is_number && wanted == "a string" { "; put it in quotes" } else { "" };
+            let help = if is_number && wanted == "a string" {
+                "; put it in quotes"
+            } else {
+                ""
+            };
             format!("expected {wanted} for {subject}, found {found}{help}")
         }
-        Wrong::MissingKey { key, near } => {
-            with_suggestion(&format!("missing key `{key}` in {subject}"), near.as_deref())
-        }
+        Wrong::MissingKey { key, near } => with_suggestion(
+            &format!("missing key `{key}` in {subject}"),
+            near.as_deref(),
+        ),
         Wrong::UnknownKey { key, near, .. } => {
             let key = key.as_deref().unwrap_or_default();
             with_suggestion(&format!("unknown key `{key}`{inside}"), near.as_deref())
@@ -54,14 +76,23 @@ fn describe(violation: &Violation) -> String {
                     format!("unknown value `{found}` for {subject}; did you mean `{near}`?")
                 }
                 None => {
-                    format!("expected one of {} for {subject}, found {found}", options.join(", "))
+                    format!(
+                        "expected one of {} for {subject}, found {found}",
+                        options.join(", ")
+                    )
                 }
             }
         }
-        Wrong::Beyond { bound: Bound::MinItems, .. } => {
+        Wrong::Beyond {
+            bound: Bound::MinItems,
+            ..
+        } => {
             format!("{subject} is empty; remove it instead")
         }
-        Wrong::Beyond { bound: Bound::Minimum, limit } => {
+        Wrong::Beyond {
+            bound: Bound::Minimum,
+            limit,
+        } => {
             format!("{subject} must be at least {limit}")
         }
         Wrong::Beyond { limit, .. } => format!("{subject} exceeds the limit {limit}"),

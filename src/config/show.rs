@@ -35,7 +35,14 @@ pub fn settings(config: &Config) -> Vec<Setting> {
     let schema: Json = serde_json::from_str(SCHEMA).expect("the schema is JSON");
     let mut found = Vec::new();
     let root = config.file.as_ref().map(|file| &file.root);
-    collect(&schema, &schema, "", root.map(|root| (root, root.span)), config, &mut found);
+    collect(
+        &schema,
+        &schema,
+        "",
+        root.map(|root| (root, root.span)),
+        config,
+        &mut found,
+    );
     found
 }
 
@@ -52,7 +59,11 @@ fn collect(
     let part = resolved(schema, part);
     if let Some(Json::Object(properties)) = part.get("properties") {
         for (name, below) in properties {
-            let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+            let key = if key.is_empty() {
+                name.clone()
+            } else {
+                format!("{key}.{name}")
+            };
             let entry = node.and_then(|(node, _)| node.as_mapping()?.get_entry(name.as_str()));
             let entry = entry.map(|(key, node)| (node, key.span));
             collect(schema, below, &key, entry, config, found);
@@ -61,10 +72,21 @@ fn collect(
     }
     let (value, origin) = match (node, &config.file) {
         (Some((node, at)), Some(file)) => (json(node), SettingOrigin::File(file.line(at))),
-        _ => (part.get("default").cloned().unwrap_or(Json::Null), SettingOrigin::Default),
+        _ => (
+            part.get("default").cloned().unwrap_or(Json::Null),
+            SettingOrigin::Default,
+        ),
     };
-    let description = part.get("description").and_then(Json::as_str).unwrap_or_default();
-    found.push(Setting { key: key.to_owned(), description: description.to_owned(), value, origin });
+    let description = part
+        .get("description")
+        .and_then(Json::as_str)
+        .unwrap_or_default();
+    found.push(Setting {
+        key: key.to_owned(),
+        description: description.to_owned(),
+        value,
+        origin,
+    });
 }
 
 /// Resolves a `$ref` in the schema.
@@ -95,5 +117,8 @@ fn json(node: &Node) -> Json {
 
 fn object(mapping: &Mapping) -> Map<String, Json> {
     let name = |key: &Key| scalar_text(&key.value);
-    mapping.iter().map(|(key, node)| (name(key), json(node))).collect()
+    mapping
+        .iter()
+        .map(|(key, node)| (name(key), json(node)))
+        .collect()
 }

@@ -31,8 +31,9 @@ const OPERATORS: [(&str, VersionComparison); 6] = [
 ];
 
 fn operator(condition: &str) -> (VersionComparison, &str) {
-    let found =
-        OPERATORS.iter().find_map(|(text, holds)| Some((*holds, condition.strip_prefix(text)?)));
+    let found = OPERATORS
+        .iter()
+        .find_map(|(text, holds)| Some((*holds, condition.strip_prefix(text)?)));
     found.unwrap_or((|one, other| one >= other, condition))
 }
 

@@ -26,9 +26,17 @@ pub struct BaselineRow {
 /// # Errors
 /// Fails if writing to `out` fails.
 pub fn write(rows: &[BaselineRow], style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
-    let widest = rows.iter().map(|row| row.rule.len()).max().unwrap_or_default();
+    let widest = rows
+        .iter()
+        .map(|row| row.rule.len())
+        .max()
+        .unwrap_or_default();
     for row in rows {
-        let document = row.document.as_ref().map(|key| format!("  {key}")).unwrap_or_default();
+        let document = row
+            .document
+            .as_ref()
+            .map(|key| format!("  {key}"))
+            .unwrap_or_default();
         let subject = if row.subject.is_empty() { "" } else { "  " };
         let rule = format!("{:widest$}", clean(&row.rule));
         let rule = painted(&rule, TextRole::Strong, style);

@@ -244,16 +244,16 @@ impl Blame {
     pub fn is_cut(&self) -> bool {
         let is_cut = |change: &BlamedChange| change.end == BlameEnd::Cut;
         match &self.answer {
-            BlameAnswer::Outputs(outputs) => {
-                outputs.iter().any(|output| output.changes.iter().any(is_cut))
-            }
+            BlameAnswer::Outputs(outputs) => outputs
+                .iter()
+                .any(|output| output.changes.iter().any(is_cut)),
             BlameAnswer::Value(history) => history.steps.iter().any(|step| is_cut(&step.change)),
-            BlameAnswer::Findings(findings) => {
-                findings.iter().any(|finding| finding.change.as_ref().is_some_and(is_cut))
-            }
-            BlameAnswer::Texts(texts) => {
-                texts.iter().any(|text| text.steps.iter().any(|step| is_cut(&step.change)))
-            }
+            BlameAnswer::Findings(findings) => findings
+                .iter()
+                .any(|finding| finding.change.as_ref().is_some_and(is_cut)),
+            BlameAnswer::Texts(texts) => texts
+                .iter()
+                .any(|text| text.steps.iter().any(|step| is_cut(&step.change))),
         }
     }
 }
@@ -278,14 +278,19 @@ impl BlamedOutput {
 
     /// Returns the change of the last commit that changed the output.
     fn last_change(&self) -> Option<&BlamedChange> {
-        self.changes.iter().find(|change| Some(change.commit) == self.last)
+        self.changes
+            .iter()
+            .find(|change| Some(change.commit) == self.last)
     }
 }
 
 impl ValueStep {
     /// Whether the value is secret before or after the commit; then neither value may be shown.
     pub(crate) fn is_secret(&self) -> bool {
-        [&self.before, &self.after].into_iter().flatten().any(|value| value.secret)
+        [&self.before, &self.after]
+            .into_iter()
+            .flatten()
+            .any(|value| value.secret)
     }
 
     /// Returns the values before and after the commit if both are mappings or lists.
@@ -293,7 +298,9 @@ impl ValueStep {
         let is_collection =
             |node: &&Node| matches!(node.value, Value::Mapping(_) | Value::Sequence(_));
         let sides = [&self.before, &self.after].map(|node| node.as_ref().filter(is_collection));
-        let [Some(before), Some(after)] = sides else { return None };
+        let [Some(before), Some(after)] = sides else {
+            return None;
+        };
         (!self.is_secret()).then_some([before, after])
     }
 }

@@ -58,7 +58,12 @@ fn write_configuration(
         return Ok(());
     }
     let origin = |span: Span| view.origin(span);
-    let origin = options.with_origin.then_some(&origin as &dyn Fn(Span) -> String);
-    let emit_options = EmitOptions { show_secrets: options.show_secrets, origin };
+    let origin = options
+        .with_origin
+        .then_some(&origin as &dyn Fn(Span) -> String);
+    let emit_options = EmitOptions {
+        show_secrets: options.show_secrets,
+        origin,
+    };
     out.write_all(to_yaml(&document.data, &emit_options).as_bytes())
 }

@@ -12,7 +12,10 @@ pub(super) fn cut_sides([base, head]: [&str; 2], room: usize, dots: &str) -> [St
         [..] => [room / 2, room / 2],
     };
     let alike = common_start(base, head);
-    [cut(base, alike, rooms[0], dots), cut(head, alike, rooms[1], dots)]
+    [
+        cut(base, alike, rooms[0], dots),
+        cut(head, alike, rooms[1], dots),
+    ]
 }
 
 /// Returns the number of characters with which both texts start.
@@ -32,7 +35,9 @@ fn common(
     one: impl Iterator<Item = char>,
     other: impl Iterator<Item = char>,
 ) -> impl Iterator<Item = char> {
-    one.zip(other).take_while(|(one, other)| one == other).map(|(character, _)| character)
+    one.zip(other)
+        .take_while(|(one, other)| one == other)
+        .map(|(character, _)| character)
 }
 
 /// Truncates `text` to `room` columns around the character `focus`.
@@ -42,7 +47,11 @@ pub(super) fn cut(text: &str, focus: usize, room: usize, dots: &str) -> String {
     }
     let widths: Vec<usize> = text.chars().map(|it| it.width().unwrap_or(0)).collect();
     let start = first_shown(&widths, focus, room, dots.width());
-    let mut line = if start > 0 { dots.to_owned() } else { String::new() };
+    let mut line = if start > 0 {
+        dots.to_owned()
+    } else {
+        String::new()
+    };
     let mut left = room.saturating_sub(line.width());
     let fits = widths[start..].iter().sum::<usize>() <= left;
     if !fits {

@@ -30,7 +30,9 @@ pub(crate) fn shown(view: &View<'_>, file: FileId) -> Option<String> {
 /// # Errors
 /// Fails if writing to `out` fails.
 pub fn write(files: &[ChangedFile], style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
-    files.iter().try_for_each(|file| write_file(file, style, out))
+    files
+        .iter()
+        .try_for_each(|file| write_file(file, style, out))
 }
 
 fn write_file(file: &ChangedFile, style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
@@ -41,7 +43,11 @@ fn write_file(file: &ChangedFile, style: &TerminalStyle, out: &mut dyn Write) ->
         return writeln!(out, "(hidden)");
     };
     let difference = TextDiff::from_lines(before, after);
-    for hunk in difference.unified_diff().context_radius(CONTEXT_LINES).iter_hunks() {
+    for hunk in difference
+        .unified_diff()
+        .context_radius(CONTEXT_LINES)
+        .iter_hunks()
+    {
         writeln!(out, "{}", hunk.header())?;
         for change in hunk.iter_changes() {
             let (sign, role) = match change.tag() {

@@ -19,7 +19,11 @@ use crate::yaml::{Key, Node, Timestamp, Value};
 ///
 /// Includes secrets: for comparison only, never for output.
 pub fn canonical(node: &Node) -> String {
-    let form = NodeAsJson { node, order: KeyOrder::Sorted, show_secrets: true };
+    let form = NodeAsJson {
+        node,
+        order: KeyOrder::Sorted,
+        show_secrets: true,
+    };
     serde_json::to_string(&form)
         .expect("every value can be serialized, and writing to a string cannot fail")
 }
@@ -51,15 +55,20 @@ impl Serialize for NodeAsJson<'_> {
                 serializer.collect_seq(items.iter().map(|item| self.of(item)))
             }
             Value::Mapping(mapping) => {
-                let mut entries: Vec<_> =
-                    mapping.iter().map(|(key, node)| (key_form(key), self.of(node))).collect();
+                let mut entries: Vec<_> = mapping
+                    .iter()
+                    .map(|(key, node)| (key_form(key), self.of(node)))
+                    .collect();
                 if self.order == KeyOrder::Sorted {
                     entries.sort_by(|(left, _), (right, _)| left.cmp(right));
                 }
                 serializer.collect_map(entries)
             }
-            Value::Pairs(pairs) => serializer
-                .collect_seq(pairs.iter().map(|(key, node)| [self.of(key), self.of(node)])),
+            Value::Pairs(pairs) => serializer.collect_seq(
+                pairs
+                    .iter()
+                    .map(|(key, node)| [self.of(key), self.of(node)]),
+            ),
             Value::Set(keys) => {
                 let mut items: Vec<Scalar<'_>> =
                     keys.iter().map(|key| Scalar(&key.value)).collect();
@@ -108,7 +117,9 @@ impl Serialize for Scalar<'_> {
 /// Serializes a number with exactly these characters, which serde's own numbers would round or
 /// reformat.
 fn number<S: Serializer>(text: String, serializer: S) -> Result<S::Ok, S::Error> {
-    RawValue::from_string(text).map_err(S::Error::custom)?.serialize(serializer)
+    RawValue::from_string(text)
+        .map_err(S::Error::custom)?
+        .serialize(serializer)
 }
 
 /// Returns a key as a JSON string.
@@ -136,14 +147,27 @@ fn tagged(value: &Value) -> Cow<'_, str> {
 
 /// Formats a float like Python's `repr`; infinities and NaN like YAML.
 fn float_repr(float: f64) -> String {
-    if float.is_finite() { finite_float_text(float) } else { scalar_text(&Value::Float(float)) }
+    if float.is_finite() {
+        finite_float_text(float)
+    } else {
+        scalar_text(&Value::Float(float))
+    }
 }
 
 /// Formats a timestamp like Python's `isoformat`.
 fn timestamp_text(timestamp: &Timestamp) -> String {
-    let Timestamp { date, hour, minute, second, microsecond, offset } = timestamp;
-    let mut text =
-        format!("{}T{hour:02}:{minute:02}:{second:02}", scalar_text(&Value::Date(*date)));
+    let Timestamp {
+        date,
+        hour,
+        minute,
+        second,
+        microsecond,
+        offset,
+    } = timestamp;
+    let mut text = format!(
+        "{}T{hour:02}:{minute:02}:{second:02}",
+        scalar_text(&Value::Date(*date))
+    );
     if *microsecond != 0 {
         write!(text, ".{microsecond:06}").expect("writing to a string cannot fail");
     }

@@ -123,7 +123,11 @@ pub(super) fn page(rule: &Rule) -> String {
 /// Returns the report without unchanged findings, unless they are requested. All formats but SARIF
 /// use it, so that they are the same from a report that was saved without these findings.
 fn listed(report: &Report, listing: FindingFilter) -> Cow<'_, Report> {
-    if listing.all { Cow::Borrowed(report) } else { report.without_unchanged() }
+    if listing.all {
+        Cow::Borrowed(report)
+    } else {
+        report.without_unchanged()
+    }
 }
 
 impl Format {
@@ -138,7 +142,10 @@ impl Format {
         rules: &[&'static Rule],
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let format_options = FormatOptions { listing: options.listing, rules };
+        let format_options = FormatOptions {
+            listing: options.listing,
+            rules,
+        };
         match self {
             Format::Full => terminal::write(&listed(report, options.listing), options, style, out),
             Format::Concise => {
@@ -161,8 +168,11 @@ impl ReportFormat {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let has_unchanged = self == ReportFormat::Sarif;
-        let report =
-            &*if has_unchanged { Cow::Borrowed(report) } else { listed(report, options.listing) };
+        let report = &*if has_unchanged {
+            Cow::Borrowed(report)
+        } else {
+            listed(report, options.listing)
+        };
         match self {
             ReportFormat::Json => model::write(report, out),
             ReportFormat::Github => github::write(report, options, out),

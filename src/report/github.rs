@@ -44,11 +44,16 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let story = Story::new(report, options.listing, Arrangement::ByEdit);
-    let edited: BTreeSet<&str> =
-        report.edits.iter().filter_map(|edit| edit.at.head.as_ref()).map(|at| &*at.file).collect();
+    let edited: BTreeSet<&str> = report
+        .edits
+        .iter()
+        .filter_map(|edit| edit.at.head.as_ref())
+        .map(|at| &*at.file)
+        .collect();
     let findings = story.errors.iter().chain(&story.others);
-    let mut findings: Vec<Annotation> =
-        findings.map(|entry| of_finding(entry, report, &edited)).collect();
+    let mut findings: Vec<Annotation> = findings
+        .map(|entry| of_finding(entry, report, &edited))
+        .collect();
     let mut entries: Vec<&EditEntry<'_>> = story.edit_entries().collect();
     for command in [Command::Error, Command::Warning] {
         let mut kept: Vec<Annotation> = unexplained(report, command).into_iter().collect();
@@ -129,7 +134,10 @@ impl AnnotationPlace {
     /// Returns the place of a label.
     fn of_label(label: &LabelledPlace, report: &Report) -> Option<Self> {
         let end_column = (label.end_line == label.line).then_some(label.end_column);
-        Some(Self { end_column, ..Self::of_place(&label.start(), report)? })
+        Some(Self {
+            end_column,
+            ..Self::of_place(&label.start(), report)?
+        })
     }
 
     /// Returns the edited place on the head side, if any.
@@ -140,7 +148,9 @@ impl AnnotationPlace {
     /// Returns a place; `None` for a further repository, without a file, or for a file name with
     /// unprintable characters, since GitHub would assign each to a wrong file or to none.
     fn of_place(place: &FilePlace, report: &Report) -> Option<Self> {
-        let FilePlace { file, line, column, .. } = place;
+        let FilePlace {
+            file, line, column, ..
+        } = place;
         let is_printable = !file.is_empty() && !file.contains(is_harmful);
         let is_own = report.repository_of(file).is_none();
         (is_own && is_printable).then(|| Self {
@@ -193,7 +203,9 @@ fn of_finding(entry: &FindingEntry<'_>, report: &Report, edited: &BTreeSet<&str>
     Annotation {
         command: command(finding),
         rank,
-        at: at_edit.or(own).or_else(|| AnnotationPlace::of_pin(&finding.primary.start(), report)),
+        at: at_edit
+            .or(own)
+            .or_else(|| AnnotationPlace::of_pin(&finding.primary.start(), report)),
         title: finding.rule.clone(),
         lines,
         of: AnnotationSubject::Finding(finding.caused_by.clone()),
@@ -232,7 +244,9 @@ fn of_entry(entry: &EditEntry<'_>, story: &Story<'_>) -> Annotation {
 
 /// Returns the first edited line of the head, or else the line that pins the repository of an edit.
 fn edited_place(edits: &[&ReportedEdit], report: &Report) -> Option<AnnotationPlace> {
-    let own = edits.iter().find_map(|edit| AnnotationPlace::of_edit(edit, report));
+    let own = edits
+        .iter()
+        .find_map(|edit| AnnotationPlace::of_edit(edit, report));
     let mut places = edits.iter().filter_map(|edit| edit.at.last());
     own.or_else(|| places.find_map(|place| AnnotationPlace::of_pin(place, report)))
 }
@@ -245,11 +259,16 @@ fn entry_lines(entry: &EditEntry<'_>, story: &Story<'_>) -> Vec<String> {
         let more = and_more_of(change.edits.len() - 1, "place");
         let place = match AnnotationPlace::of_edit(edit, story.report) {
             Some(_) => String::new(),
-            None => {
-                edit.at.last().map(|it| format!("{}:{} ", it.file, it.line)).unwrap_or_default()
-            }
+            None => edit
+                .at
+                .last()
+                .map(|it| format!("{}:{} ", it.file, it.line))
+                .unwrap_or_default(),
         };
-        lines.push(format!("{place}{}{more}", story.names.subject(edit).words()));
+        lines.push(format!(
+            "{place}{}{more}",
+            story.names.subject(edit).words()
+        ));
         let (shown, left_out) = change.delta.shortened(MAX_NAMED);
         lines.extend(shown.iter().map(|line| match line.sign {
             Sign::Removed => format!("- {}", line.text),
@@ -261,13 +280,23 @@ fn entry_lines(entry: &EditEntry<'_>, story: &Story<'_>) -> Vec<String> {
         }
     }
     lines.push(entry.reach.words());
-    let blocks = entry.blocks.iter().take(MAX_NAMED).map(|block| block.title.words());
+    let blocks = entry
+        .blocks
+        .iter()
+        .take(MAX_NAMED)
+        .map(|block| block.title.words());
     lines.extend(blocks);
     if entry.blocks.len() > MAX_NAMED {
         let more = counted(entry.blocks.len() - MAX_NAMED, "more group");
         lines.push(format!("and {more} of outputs"));
     }
-    lines.extend(entry.stops.iter().take(MAX_NAMED).map(super::text::StyledText::words));
+    lines.extend(
+        entry
+            .stops
+            .iter()
+            .take(MAX_NAMED)
+            .map(super::text::StyledText::words),
+    );
     lines
 }
 
@@ -319,17 +348,27 @@ fn merge_into_findings(
 ) {
     entries.retain(|entry| {
         let first = entry.edits[0];
-        let Some(at) = AnnotationPlace::of_edit(first, story.report) else { return true };
+        let Some(at) = AnnotationPlace::of_edit(first, story.report) else {
+            return true;
+        };
         let annotation = kept.iter_mut().find(|annotation| {
             let is_caused = match &annotation.of {
                 AnnotationSubject::Finding(causes) => causes.contains(&first.id),
                 AnnotationSubject::Edits(_) | AnnotationSubject::Run => false,
             };
-            is_caused && annotation.at.as_ref().is_some_and(|it| it.is_on_line_of(&at))
+            is_caused
+                && annotation
+                    .at
+                    .as_ref()
+                    .is_some_and(|it| it.is_on_line_of(&at))
         });
-        let Some(annotation) = annotation else { return true };
+        let Some(annotation) = annotation else {
+            return true;
+        };
         let subject = story.names.subject(first).words();
-        annotation.lines.push(format!("{subject}: {}", entry.reach.words()));
+        annotation
+            .lines
+            .push(format!("{subject}: {}", entry.reach.words()));
         false
     });
 }
@@ -343,8 +382,14 @@ fn write_all(
     for annotation in annotations {
         write_one(annotation, out)?;
     }
-    let parts = [(left_out.findings, "more finding"), (left_out.edits, "more edit")].into_iter();
-    let parts = parts.filter(|(count, _)| *count > 0).map(|(count, what)| counted(count, what));
+    let parts = [
+        (left_out.findings, "more finding"),
+        (left_out.edits, "more edit"),
+    ]
+    .into_iter();
+    let parts = parts
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| counted(count, what));
     let what = parts.collect::<Vec<_>>().join(" and ");
     if what.is_empty() {
         return Ok(());
@@ -359,15 +404,30 @@ fn write_all(
 
 fn write_one(annotation: &Annotation, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "::{} ", annotation.command.as_str())?;
-    if let Some(AnnotationPlace { file, line, column, end_column }) = &annotation.at {
-        write!(out, "file={},line={line},endLine={line},col={column},", property(file))?;
+    if let Some(AnnotationPlace {
+        file,
+        line,
+        column,
+        end_column,
+    }) = &annotation.at
+    {
+        write!(
+            out,
+            "file={},line={line},endLine={line},col={column},",
+            property(file)
+        )?;
         if let Some(end_column) = end_column {
             write!(out, "endColumn={end_column},")?;
         }
     }
     let lines: Vec<_> = annotation.lines.iter().map(|line| clean(line)).collect();
     let text = shortened(&lines.join("\n"));
-    writeln!(out, "title={}::{}", property(&clean(&annotation.title)), data(&text))
+    writeln!(
+        out,
+        "title={}::{}",
+        property(&clean(&annotation.title)),
+        data(&text)
+    )
 }
 
 /// Truncates a message to [`MAX_MESSAGE_UNITS`].
@@ -387,7 +447,9 @@ fn shortened(text: &str) -> String {
 
 /// Escapes the message of a command.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
 }
 
 /// Escapes a property of a command.

@@ -60,7 +60,10 @@ impl<'a> CodeQualityIssue<'a> {
             severity: severity(finding),
             location: IssueLocation {
                 path: &place.file,
-                lines: IssueLines { begin: place.line, end: place.end_line },
+                lines: IssueLines {
+                    begin: place.line,
+                    end: place.end_line,
+                },
             },
         }
     }

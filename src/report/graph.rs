@@ -98,7 +98,11 @@ pub fn write(
     let names = SiteNames::of(graphs.iter().map(|graph| (graph.site.as_deref(), None)));
     let mut alike: IndexMap<Vec<u8>, BTreeSet<usize>> = IndexMap::new();
     // A site may have none of the selected files.
-    for (at, graph) in graphs.iter().enumerate().filter(|(_, graph)| !graph.nodes.is_empty()) {
+    for (at, graph) in graphs
+        .iter()
+        .enumerate()
+        .filter(|(_, graph)| !graph.nodes.is_empty())
+    {
         let mut tree = Vec::new();
         write_tree(graph, view, &mut tree)?;
         alike.entry(tree).or_default().insert(at);
@@ -108,7 +112,11 @@ pub fn write(
             writeln!(out)?;
         }
         let label = names.phrase(sites).words();
-        let label = if label.is_empty() { "-".into() } else { clean(&label) };
+        let label = if label.is_empty() {
+            "-".into()
+        } else {
+            clean(&label)
+        };
         writeln!(out, "{}", painted(&label, TextRole::Strong, style))?;
         out.write_all(tree)?;
     }
@@ -131,7 +139,11 @@ fn write_tree(
     for root in &tree.roots {
         let of_root = &graph.nodes[*root].key.schema;
         if schema != Some(of_root) {
-            writeln!(out, "  {}", painted(&clean(of_root), TextRole::Dim, view.style))?;
+            writeln!(
+                out,
+                "  {}",
+                painted(&clean(of_root), TextRole::Dim, view.style)
+            )?;
             schema = Some(of_root);
         }
         tree.write(*root, view, out)?;
@@ -171,10 +183,16 @@ impl<'a> ParentTree<'a> {
         for of in children.values_mut() {
             of.sort_by_key(|(child, _)| order(child));
         }
-        let mut roots: Vec<usize> =
-            (0..graph.nodes.len()).filter(|node| !is_child[*node]).collect();
+        let mut roots: Vec<usize> = (0..graph.nodes.len())
+            .filter(|node| !is_child[*node])
+            .collect();
         roots.sort_by_key(order);
-        Self { graph, roots, children, sources }
+        Self {
+            graph,
+            roots,
+            children,
+            sources,
+        }
     }
 
     /// Writes a document and all its descendants. A parent is in a higher layer than its child, so
@@ -204,14 +222,22 @@ impl<'a> ParentTree<'a> {
     ) -> io::Result<()> {
         const MAX_INDENT_LEVELS: usize = 12;
         let indent = "  ".repeat(depth.min(MAX_INDENT_LEVELS));
-        let GraphNode { key, at, is_output, is_abstract } = &self.graph.nodes[node];
+        let GraphNode {
+            key,
+            at,
+            is_output,
+            is_abstract,
+        } = &self.graph.nodes[node];
         let mut words = vec![clean(&key.layer).into_owned()];
         words.extend(is_abstract.then(|| "abstract".to_owned()));
         words.extend((!is_output && !is_abstract).then(|| "no output".to_owned()));
         words.extend(edge.map(|edge| edge.kind.of_child().to_owned()));
         words.retain(|word| !word.is_empty());
-        let words =
-            if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };
+        let words = if words.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", words.join(", "))
+        };
         let name = painted(&clean(&key.name), TextRole::Name, style);
         writeln!(out, "{indent}{name}{words}")?;
         let selector = edge.map(|edge| edge.at);
@@ -239,7 +265,11 @@ impl<'a> ParentTree<'a> {
         let source = &self.graph.nodes[edge.from];
         let is_known_file = view.place(self.graph.nodes[edge.to].at).path == place.path
             || view.place(source.at).path == place.path;
-        if is_known_file { format!(":{}", place.line) } else { places(&[edge.at], view) }
+        if is_known_file {
+            format!(":{}", place.line)
+        } else {
+            places(&[edge.at], view)
+        }
     }
 }
 
@@ -248,7 +278,10 @@ impl<'a> ParentTree<'a> {
 /// # Errors
 /// Fails if writing to `out` fails.
 pub fn write_dot(graphs: &[DocumentGraph], view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "digraph layercake {{\n  rankdir=LR;\n  node [shape=box];")?;
+    writeln!(
+        out,
+        "digraph layercake {{\n  rankdir=LR;\n  node [shape=box];"
+    )?;
     for (number, graph) in graphs.iter().enumerate() {
         let site = quoted(graph.site.as_deref().unwrap_or("-"));
         writeln!(out, "  subgraph cluster_{number} {{\n    label={site};")?;
@@ -260,7 +293,10 @@ pub fn write_dot(graphs: &[DocumentGraph], view: &View<'_>, out: &mut dyn Write)
         for edge in &graph.edges {
             let (from, to, kind) = (edge.from, edge.to, edge.kind.as_str());
             let label = quoted(&format!("{kind}\n{}", places(&[edge.at], view)));
-            writeln!(out, "    s{number}d{from} -> s{number}d{to} [label={label}];")?;
+            writeln!(
+                out,
+                "    s{number}d{from} -> s{number}d{to} [label={label}];"
+            )?;
         }
         writeln!(out, "  }}")?;
     }
@@ -302,7 +338,10 @@ pub fn write_mermaid(
         for edge in &graph.edges {
             let (from, to, kind) = (edge.from, edge.to, edge.kind.as_str());
             let label = entities(&format!("{kind}\n{}", places(&[edge.at], view)));
-            writeln!(out, "    s{number}d{from} -- \"{label}\" --> s{number}d{to}")?;
+            writeln!(
+                out,
+                "    s{number}d{from} -- \"{label}\" --> s{number}d{to}"
+            )?;
         }
         writeln!(out, "  end")?;
     }
@@ -336,10 +375,24 @@ pub fn write_graph_json(
 ) -> io::Result<()> {
     let sites = graphs.iter().map(|graph| SiteGraphForm {
         site: graph.site.as_deref(),
-        documents: graph.nodes.iter().map(|node| NodeForm::new(node, view)).collect(),
-        edges: graph.edges.iter().map(|edge| EdgeForm::new(edge, view)).collect(),
+        documents: graph
+            .nodes
+            .iter()
+            .map(|node| NodeForm::new(node, view))
+            .collect(),
+        edges: graph
+            .edges
+            .iter()
+            .map(|edge| EdgeForm::new(edge, view))
+            .collect(),
     });
-    write_json(&GraphReport { version: VERSION, sites: sites.collect() }, out)
+    write_json(
+        &GraphReport {
+            version: VERSION,
+            sites: sites.collect(),
+        },
+        out,
+    )
 }
 
 #[derive(Serialize)]
@@ -385,6 +438,11 @@ impl<'a> NodeForm<'a> {
 impl<'a> EdgeForm<'a> {
     fn new(edge: &GraphEdge, view: &View<'a>) -> Self {
         let GraphEdge { from, to, kind, at } = *edge;
-        Self { from, to, kind: kind.as_str(), at: PlaceForm::new(at, view) }
+        Self {
+            from,
+            to,
+            kind: kind.as_str(),
+            at: PlaceForm::new(at, view),
+        }
     }
 }

@@ -104,28 +104,56 @@ pub fn write(
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    writeln!(out, "{}", painted(&clean(&impact.place), TextRole::Place, style))?;
+    writeln!(
+        out,
+        "{}",
+        painted(&clean(&impact.place), TextRole::Place, style)
+    )?;
     for text in impact.texts.iter().take(MAX_SHOWN) {
         let schema = &text.document.schema;
-        let mut line = format!("{} of {schema} {}", text.what, text.document.name_and_layer());
+        let mut line = format!(
+            "{} of {schema} {}",
+            text.what,
+            text.document.name_and_layer()
+        );
         if !text.writes.is_empty() {
             line += &format!(", writes {}", text.writes.join(", "));
         }
-        writeln!(out, "{}", wrap(&clean(&line), style.columns(), "  ", "    "))?;
+        writeln!(
+            out,
+            "{}",
+            wrap(&clean(&line), style.columns(), "  ", "    ")
+        )?;
     }
     write_rest(impact.texts.len(), out)?;
-    if impact.texts.iter().any(|text| text.kind == TextKind::Control) && impact.has_line {
+    if impact
+        .texts
+        .iter()
+        .any(|text| text.kind == TextKind::Control)
+        && impact.has_line
+    {
         writeln!(
             out,
             "  this line controls rendering: anything its document reaches could change"
         )?;
     }
     let names = SiteNameIndex::new(&impact.sites);
-    let reached: Vec<Arc<str>> = impact.outputs.iter().flat_map(|it| it.sites.clone()).collect();
+    let reached: Vec<Arc<str>> = impact
+        .outputs
+        .iter()
+        .flat_map(|it| it.sites.clone())
+        .collect();
     let place = names.phrase(&reached);
-    let place = if place.is_empty() { place } else { format!(" in {place}") };
+    let place = if place.is_empty() {
+        place
+    } else {
+        format!(" in {place}")
+    };
     let outputs = counted(impact.outputs_reached, "output");
-    let reaches = format!("reaches {}{place}", painted(&outputs, TextRole::Strong, style));
+    let reaches = format!(
+        "reaches {}{place}",
+        painted(&outputs, TextRole::Strong, style)
+    );
     writeln!(out, "\n{}", wrap(&reaches, style.columns(), "", "  "))?;
     impact
         .outputs
@@ -170,7 +198,11 @@ fn write_output(
         writeln!(out, "      {}", clean(place))?;
     }
     if output.places.len() > MAX_PLACES {
-        writeln!(out, "      … and {} more places", output.places.len() - MAX_PLACES)?;
+        writeln!(
+            out,
+            "      … and {} more places",
+            output.places.len() - MAX_PLACES
+        )?;
     }
     if !output.route.is_empty() {
         let route = clean(&output.route.join(", ")).into_owned();
@@ -188,7 +220,16 @@ fn write_sites(
     if sites.is_empty() {
         return Ok(());
     }
-    writeln!(out, "{}", wrap(&format!("in {}", names.phrase(sites)), columns, "    ", "    "))
+    writeln!(
+        out,
+        "{}",
+        wrap(
+            &format!("in {}", names.phrase(sites)),
+            columns,
+            "    ",
+            "    "
+        )
+    )
 }
 
 /// Site names with their indices, for formatting long lists of sites.
@@ -201,8 +242,13 @@ impl<'a> SiteNameIndex<'a> {
     fn new(sites: &'a [SiteName]) -> Self {
         let names = || sites.iter().map(|site| site.name.as_deref());
         let types = sites.iter().map(|site| site.site_type.as_deref());
-        let indices = names().enumerate().filter_map(|(at, name)| Some((name?, at)));
-        Self { all: SiteNames::of(names().zip(types)), indices: indices.collect() }
+        let indices = names()
+            .enumerate()
+            .filter_map(|(at, name)| Some((name?, at)));
+        Self {
+            all: SiteNames::of(names().zip(types)),
+            indices: indices.collect(),
+        }
     }
 
     fn phrase(&self, sites: &[Arc<str>]) -> String {

@@ -30,7 +30,10 @@ pub(super) fn write(
     let mut suites: BTreeMap<&str, Vec<Case>> = BTreeMap::new();
     let story = Story::new(report, options.listing, Arrangement::ByEdit);
     for entry in story.findings_by_place() {
-        suites.entry(&entry.finding.rule).or_default().push(Case::of_finding(entry));
+        suites
+            .entry(&entry.finding.rule)
+            .or_default()
+            .push(Case::of_finding(entry));
     }
     let all = || suites.values().flatten();
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
@@ -71,7 +74,10 @@ struct CaseMessage {
 
 impl Case {
     fn of_run() -> Self {
-        Self { name: "ran".to_owned(), verdict: CaseOutcome::Passed }
+        Self {
+            name: "ran".to_owned(),
+            verdict: CaseOutcome::Passed,
+        }
     }
 
     fn of_finding(entry: &FindingEntry<'_>) -> Self {
@@ -82,7 +88,11 @@ impl Case {
         let message = clean(&finding.message).into_owned();
         let text = lines.join("\n");
         let name = format!("{}: {message}", clean(&finding.primary.file));
-        let case_message = |kind: String| CaseMessage { kind, message, text };
+        let case_message = |kind: String| CaseMessage {
+            kind,
+            message,
+            text,
+        };
         let verdict = match (&finding.suppressed, finding.severity) {
             (Some(_), _) => CaseOutcome::Skipped(case_message(format!("ignored {level}"))),
             (None, Severity::Error) => CaseOutcome::Failed(case_message(level.to_owned())),
@@ -95,11 +105,16 @@ impl Case {
 }
 
 fn failures<'a>(cases: impl Iterator<Item = &'a Case>) -> usize {
-    cases.filter(|case| matches!(case.verdict, CaseOutcome::Failed(_))).count()
+    cases
+        .filter(|case| matches!(case.verdict, CaseOutcome::Failed(_)))
+        .count()
 }
 
 fn write_suite(name: &str, cases: Vec<Case>, out: &mut dyn Write) -> io::Result<()> {
-    let skipped = cases.iter().filter(|it| matches!(it.verdict, CaseOutcome::Skipped(_))).count();
+    let skipped = cases
+        .iter()
+        .filter(|it| matches!(it.verdict, CaseOutcome::Skipped(_)))
+        .count();
     let (name, tests, failures) = (escaped(name), cases.len(), failures(cases.iter()));
     writeln!(
         out,
@@ -143,15 +158,29 @@ fn write_case(
     verdict: &CaseOutcome,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    write!(out, "    <testcase classname=\"{class}\" name=\"{}\"", escaped(name))?;
-    let (element, CaseMessage { kind, message, text }) = match verdict {
+    write!(
+        out,
+        "    <testcase classname=\"{class}\" name=\"{}\"",
+        escaped(name)
+    )?;
+    let (
+        element,
+        CaseMessage {
+            kind,
+            message,
+            text,
+        },
+    ) = match verdict {
         CaseOutcome::Passed => return writeln!(out, "/>"),
         CaseOutcome::Failed(case_message) => ("failure", case_message),
         CaseOutcome::Skipped(case_message) => ("skipped", case_message),
     };
     let (kind, message, text) = (escaped(kind), escaped(message), escaped(text));
     writeln!(out, ">")?;
-    writeln!(out, "      <{element} type=\"{kind}\" message=\"{message}\">{text}</{element}>")?;
+    writeln!(
+        out,
+        "      <{element} type=\"{kind}\" message=\"{message}\">{text}</{element}>"
+    )?;
     writeln!(out, "    </testcase>")
 }
 

@@ -32,12 +32,14 @@ impl Links {
             let (name, after) = after.split_once('}').unwrap_or((after, ""));
             if !NAMES.contains(&name) {
                 return Err(
-                    "the only valid placeholders are `{sha}`, `{path}` and `{line}`".to_owned()
+                    "the only valid placeholders are `{sha}`, `{path}` and `{line}`".to_owned(),
                 );
             }
             rest = after;
         }
-        Ok(Self { template: template.to_owned() })
+        Ok(Self {
+            template: template.to_owned(),
+        })
     }
 
     /// Returns the URL of a line of a file at a commit; `None` if the template requires a commit
@@ -89,12 +91,17 @@ impl RulePages {
     pub fn new(base: &str, rules: &'static [&'static Rule]) -> Result<Self, String> {
         check_url(base)?;
         let base = base.trim_end_matches('/');
-        let has_host = base.split_once("://").is_some_and(|(_, rest)| !rest.starts_with('/'));
+        let has_host = base
+            .split_once("://")
+            .is_some_and(|(_, rest)| !rest.starts_with('/'));
         let is_folder = !base.contains(['?', '#', '{', '}', '|', '\\', '^', '`']);
         if !base.is_ascii() || !has_host || !is_folder {
             return Err("expected the URL of a folder in ASCII, without `?` and `#`".to_owned());
         }
-        Ok(Self { base: base.to_owned(), rules })
+        Ok(Self {
+            base: base.to_owned(),
+            rules,
+        })
     }
 
     /// Returns the URL of the page of a rule; `None` if there is no rule with this name.
@@ -126,7 +133,9 @@ impl Report {
     fn address_of(&self, place: &FilePlace, side: Option<&ReportedSide>) -> Option<String> {
         match self.repository_of(&place.file) {
             Some((used, path)) => {
-                used.links.as_ref()?.to(place.commit.as_deref(), path, place.line)
+                used.links
+                    .as_ref()?
+                    .to(place.commit.as_deref(), path, place.line)
             }
             None => {
                 let commit = side.and_then(|side| side.commit.as_deref());

@@ -107,7 +107,11 @@ pub struct CommitReach {
 impl CommitEffect {
     /// Creates the effect of a commit without changes.
     pub fn of(commit: LoggedCommit) -> Self {
-        Self { commit, sites: Vec::new(), unusable: Vec::new() }
+        Self {
+            commit,
+            sites: Vec::new(),
+            unusable: Vec::new(),
+        }
     }
 
     /// Whether the commit changed an output.
@@ -127,7 +131,9 @@ impl CommitEffect {
 
     /// Returns all changed outputs with their sites.
     fn outputs(&self) -> impl Iterator<Item = (&SiteEffect, &OutputEffect)> {
-        self.sites.iter().flat_map(|site| site.outputs.iter().map(move |output| (site, output)))
+        self.sites
+            .iter()
+            .flat_map(|site| site.outputs.iter().map(move |output| (site, output)))
     }
 
     /// Returns the changed documents by schema and name, with the number of their sites.
@@ -153,19 +159,25 @@ impl CommitEffect {
 
     /// Returns what the commit may break.
     fn danger(&self) -> Danger {
-        self.outputs().map(|(_, output)| output.danger).min().unwrap_or(Danger::None)
+        self.outputs()
+            .map(|(_, output)| output.danger)
+            .min()
+            .unwrap_or(Danger::None)
     }
 
     /// Returns what the outputs lost.
     fn losses(&self) -> Losses {
         let mut losses = Losses::default();
-        self.outputs().for_each(|(_, output)| losses.add(output.losses, 1));
+        self.outputs()
+            .for_each(|(_, output)| losses.add(output.losses, 1));
         losses
     }
 
     /// Returns the number of outputs with a status.
     fn with_status(&self, status: Status) -> usize {
-        self.outputs().filter(|(_, output)| output.status == status).count()
+        self.outputs()
+            .filter(|(_, output)| output.status == status)
+            .count()
     }
 
     /// Describes each danger in figures, the most dangerous first.
@@ -175,7 +187,10 @@ impl CommitEffect {
             let count = self.with_status(status);
             (count, format!("{} {word}", counted(count, "output")))
         });
-        present(outputs).into_iter().chain(self.losses().describe()).collect()
+        present(outputs)
+            .into_iter()
+            .chain(self.losses().describe())
+            .collect()
     }
 }
 

@@ -205,13 +205,21 @@ fn and_more_of(count: usize, what: &str) -> String {
 
 /// Returns the items whose count is not zero.
 fn present<T>(counted: impl IntoIterator<Item = (usize, T)>) -> Vec<T> {
-    counted.into_iter().filter(|(count, _)| *count > 0).map(|(_, item)| item).collect()
+    counted
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(_, item)| item)
+        .collect()
 }
 
 /// Returns the names of the first items, or of all if they are few, and the number of omitted ones.
 fn first_few<T>(items: &[T], name: impl Fn(&T) -> String) -> (String, usize) {
     const MAX_NAMES: usize = 3;
-    let shown = if items.len() > MAX_NAMES { MAX_NAMES - 1 } else { items.len() };
+    let shown = if items.len() > MAX_NAMES {
+        MAX_NAMES - 1
+    } else {
+        items.len()
+    };
     let names: Vec<String> = items[..shown].iter().map(name).collect();
     (names.join(", "), items.len() - shown)
 }

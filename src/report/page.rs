@@ -19,7 +19,10 @@ pub fn write(rule: &Rule, style: &TerminalStyle, out: &mut dyn Write) -> io::Res
     writeln!(out, "{}", painted(rule.name, TextRole::Strong, style))?;
     let summary = format!("{}: {}", rule.level().as_str(), rule.summary);
     writeln!(out, "{}", wrap(&summary, style.columns(), "", ""))?;
-    let mut page = RulePage { style, paragraph: String::new() };
+    let mut page = RulePage {
+        style,
+        paragraph: String::new(),
+    };
     let mut is_code = false;
     for line in without_comments(text).lines() {
         match line.strip_prefix("```") {
@@ -55,12 +58,20 @@ impl RulePage<'_> {
             }
             _ if heading.len() < line.len() => {
                 self.write_paragraph(out)?;
-                writeln!(out, "{}", painted(&clean(heading.trim()), TextRole::Strong, self.style))
+                writeln!(
+                    out,
+                    "{}",
+                    painted(&clean(heading.trim()), TextRole::Strong, self.style)
+                )
             }
             _ if line.starts_with("- ") || line.starts_with('|') => {
                 self.write_paragraph(out)?;
                 line.clone_into(&mut self.paragraph);
-                if line.starts_with('|') { self.write_paragraph(out) } else { Ok(()) }
+                if line.starts_with('|') {
+                    self.write_paragraph(out)
+                } else {
+                    Ok(())
+                }
             }
             _ => {
                 let space = if self.paragraph.is_empty() { "" } else { " " };
@@ -93,7 +104,11 @@ impl RulePage<'_> {
                 .collect::<Vec<_>>()
                 .join(" "),
         });
-        if self.style.color { parts.collect() } else { text.clone() }
+        if self.style.color {
+            parts.collect()
+        } else {
+            text.clone()
+        }
     }
 }
 
@@ -104,7 +119,11 @@ fn without_comments(page: &str) -> String {
     for part in parts {
         let after = part.split_once("-->").map_or("", |(_, after)| after);
         // Remove the whole line of a comment that has its own line.
-        let after = if text.ends_with('\n') { after.trim_start_matches('\n') } else { after };
+        let after = if text.ends_with('\n') {
+            after.trim_start_matches('\n')
+        } else {
+            after
+        };
         text.push_str(after);
     }
     text

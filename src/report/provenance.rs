@@ -162,18 +162,27 @@ pub fn write_provenance(
 /// Formats the value as YAML, or its placeholder; one line or several.
 fn value_text(way: &ExplainedValue) -> String {
     const MAX_VALUE_LINES: usize = 20;
-    let Some(value) = &way.value else { return "no value\n".into() };
+    let Some(value) = &way.value else {
+        return "no value\n".into();
+    };
     if value.secret {
         return match &way.secret_of {
             Some(key) => {
-                format!("(hidden: derived from {} {})\n", clean(&key.schema), clean(&key.name))
+                format!(
+                    "(hidden: derived from {} {})\n",
+                    clean(&key.schema),
+                    clean(&key.name)
+                )
             }
             None => format!("{}\n", emit::HIDDEN),
         };
     }
     let yaml = to_yaml(value, &emit::EmitOptions::default());
-    let mut text: String =
-        yaml.lines().take(MAX_VALUE_LINES).map(|line| format!("{}\n", clean(line))).collect();
+    let mut text: String = yaml
+        .lines()
+        .take(MAX_VALUE_LINES)
+        .map(|line| format!("{}\n", clean(line)))
+        .collect();
     match yaml.lines().count().saturating_sub(MAX_VALUE_LINES) {
         0 => {}
         more => writeln!(text, "… {more} more lines").expect("writing to a string cannot fail"),
@@ -189,16 +198,26 @@ fn write_rows(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let width = |text: fn(&ProvenanceStep) -> &str, least: usize| {
-        let longest = rows.iter().map(|row| clean(text(row)).chars().count()).max();
+        let longest = rows
+            .iter()
+            .map(|row| clean(text(row)).chars().count())
+            .max();
         longest.unwrap_or(0).clamp(least, 32)
     };
     // Parts of a cloud-config have no layer.
     let has_layers = rows.iter().any(|row| !row.document.layer.is_empty());
-    let layer = if has_layers { width(|row| &row.document.layer, 5) + 2 } else { 0 };
+    let layer = if has_layers {
+        width(|row| &row.document.layer, 5) + 2
+    } else {
+        0
+    };
     let name = width(|row| &row.document.name, 8);
     let number = rows.len().to_string().len().max(2);
     let title = if has_layers { "layer" } else { "" };
-    let head = format!("{:>number$}  {title:layer$}{:name$}  step and location", "#", "document");
+    let head = format!(
+        "{:>number$}  {title:layer$}{:name$}  step and location",
+        "#", "document"
+    );
     writeln!(out, "{}", painted(&head, TextRole::Dim, style))?;
     for (index, row) in rows.iter().enumerate() {
         let head = format!(
@@ -208,7 +227,11 @@ fn write_rows(
             clean(&row.document.name),
         );
         let indent = " ".repeat(number + layer + 2);
-        writeln!(out, "{}", wrap(&step_text(row, style), style.columns(), &head, &indent))?;
+        writeln!(
+            out,
+            "{}",
+            wrap(&step_text(row, style), style.columns(), &head, &indent)
+        )?;
         for line in painted_places(&row.at, view, style).lines() {
             writeln!(out, "{indent}{line}")?;
         }
@@ -231,7 +254,9 @@ fn step_text(row: &ProvenanceStep, style: &TerminalStyle) -> String {
 /// Formats locations as [`places`], in their color.
 pub(super) fn painted_places(spans: &[Span], view: &View<'_>, style: &TerminalStyle) -> String {
     let places = places(spans, view);
-    let lines = places.lines().map(|line| painted(line, TextRole::Place, style));
+    let lines = places
+        .lines()
+        .map(|line| painted(line, TextRole::Place, style));
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -263,10 +288,20 @@ fn write_leaves(
     if way.leaves.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\nthe value is a mapping or list; its parts are set at")?;
+    writeln!(
+        out,
+        "\nthe value is a mapping or list; its parts are set at"
+    )?;
     for leaf in &way.leaves {
-        let at = leaf.at.map(|at| painted_places(&[at], view, style)).unwrap_or_default();
-        writeln!(out, "  {}", painted(&clean(&leaf.place), TextRole::Name, style))?;
+        let at = leaf
+            .at
+            .map(|at| painted_places(&[at], view, style))
+            .unwrap_or_default();
+        writeln!(
+            out,
+            "  {}",
+            painted(&clean(&leaf.place), TextRole::Name, style)
+        )?;
         writeln!(out, "      {at}  ({})", clean(&leaf.document.name))?;
     }
     if way.more_leaves {
@@ -284,13 +319,24 @@ fn write_changes(
         return Ok(());
     }
     writeln!(out)?;
-    let heads = way.changes.iter().map(|change| format!("to change it {}", clean(&change.scope)));
+    let heads = way
+        .changes
+        .iter()
+        .map(|change| format!("to change it {}", clean(&change.scope)));
     let heads: Vec<String> = heads.collect();
-    let width = heads.iter().map(|head| head.chars().count()).max().unwrap_or(0);
+    let width = heads
+        .iter()
+        .map(|head| head.chars().count())
+        .max()
+        .unwrap_or(0);
     for (head, change) in heads.iter().zip(&way.changes) {
         let first = format!("{head:width$}  ");
         let rest = " ".repeat(4);
-        writeln!(out, "{}", wrap(&describe_change(change), style.columns(), &first, &rest))?;
+        writeln!(
+            out,
+            "{}",
+            wrap(&describe_change(change), style.columns(), &first, &rest)
+        )?;
     }
     Ok(())
 }
@@ -318,7 +364,11 @@ fn describe_change(change: &ChangeOption) -> String {
 
 /// Formats the names of the first sites and the number of further ones.
 fn names(sites: &[Arc<str>]) -> String {
-    let shown = sites.iter().take(MAX_SITES).map(|site| clean(site)).collect::<Vec<_>>();
+    let shown = sites
+        .iter()
+        .take(MAX_SITES)
+        .map(|site| clean(site))
+        .collect::<Vec<_>>();
     match sites.len().saturating_sub(MAX_SITES) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
@@ -352,12 +402,21 @@ pub fn write_values(
             writeln!(out)?;
         }
         let way = members.first().and_then(|member| member.way.as_ref());
-        write!(out, "{}", way.map_or_else(|| "no such document\n".into(), value_text))?;
-        let width = members.iter().map(|it| site_name(it.site.as_deref()).chars().count()).max();
+        write!(
+            out,
+            "{}",
+            way.map_or_else(|| "no such document\n".into(), value_text)
+        )?;
+        let width = members
+            .iter()
+            .map(|it| site_name(it.site.as_deref()).chars().count())
+            .max();
         for member in members.iter().take(MAX_SITES) {
             let site = site_name(member.site.as_deref());
             let at = member.way.as_ref().and_then(|way| way.set_at);
-            let at = at.map(|at| painted_places(&[at], view, style)).unwrap_or_default();
+            let at = at
+                .map(|at| painted_places(&[at], view, style))
+                .unwrap_or_default();
             let line = format!("  {site:width$}  {at}", width = width.unwrap_or(0));
             writeln!(out, "{}", line.trim_end())?;
         }
@@ -399,7 +458,10 @@ pub fn write_why_not(
         if index > 0 {
             writeln!(out)?;
         }
-        let of = format!("{} of {} {}", text.place, text.document.schema, text.document.name);
+        let of = format!(
+            "{} of {} {}",
+            text.place, text.document.schema, text.document.name
+        );
         writeln!(out, "{}", clean(&of))?;
         writeln!(out, "set at {}\n", painted_places(&[text.at], view, style))?;
         write_rows(&text.route, view, style, out)?;
@@ -431,7 +493,13 @@ pub fn write_provenance_json(
         site: value.site.as_deref(),
         way: value.way.as_ref().map(|way| ProvenanceForm::new(way, view)),
     });
-    write_json(&ProvenanceReport { version: VERSION, sites: sites.collect() }, out)
+    write_json(
+        &ProvenanceReport {
+            version: VERSION,
+            sites: sites.collect(),
+        },
+        out,
+    )
 }
 
 /// Writes traces of source values as JSON.
@@ -447,11 +515,25 @@ pub fn write_why_not_json(
         document: &text.document,
         place: &text.place,
         at: PlaceForm::new(text.at, view),
-        route: text.route.iter().map(|row| RowForm::new(row, view)).collect(),
+        route: text
+            .route
+            .iter()
+            .map(|row| RowForm::new(row, view))
+            .collect(),
         reaches: text.reaches,
-        stops: text.stops.iter().map(|row| RowForm::new(row, view)).collect(),
+        stops: text
+            .stops
+            .iter()
+            .map(|row| RowForm::new(row, view))
+            .collect(),
     });
-    write_json(&WhyNotReport { version: VERSION, texts: texts.collect() }, out)
+    write_json(
+        &WhyNotReport {
+            version: VERSION,
+            texts: texts.collect(),
+        },
+        out,
+    )
 }
 
 #[derive(Serialize)]
@@ -536,7 +618,11 @@ struct WhyNotForm<'a> {
 
 impl<'a> ProvenanceForm<'a> {
     pub(super) fn new(way: &'a ExplainedValue, view: &View<'a>) -> Self {
-        let form = |node| NodeAsJson { node, order: KeyOrder::Document, show_secrets: false };
+        let form = |node| NodeAsJson {
+            node,
+            order: KeyOrder::Document,
+            show_secrets: false,
+        };
         Self {
             document: &way.document,
             place: &way.place,
@@ -546,7 +632,11 @@ impl<'a> ProvenanceForm<'a> {
             set_at: way.set_at.map(|at| PlaceForm::new(at, view)),
             rows: way.rows.iter().map(|row| RowForm::new(row, view)).collect(),
             changes: way.changes.iter().map(ChangeForm::new).collect(),
-            leaves: way.leaves.iter().map(|leaf| LeafForm::new(leaf, view)).collect(),
+            leaves: way
+                .leaves
+                .iter()
+                .map(|leaf| LeafForm::new(leaf, view))
+                .collect(),
             more_leaves: way.more_leaves,
         }
     }
@@ -555,7 +645,11 @@ impl<'a> ProvenanceForm<'a> {
 impl<'a> PlaceForm<'a> {
     pub(super) fn new(span: Span, view: &View<'a>) -> Self {
         let place = view.place(span);
-        Self { file: place.path.as_str(), line: place.line, column: place.column }
+        Self {
+            file: place.path.as_str(),
+            line: place.line,
+            column: place.column,
+        }
     }
 }
 
@@ -583,7 +677,12 @@ impl<'a> ChangeForm<'a> {
             shielded: reach.shielded.iter().map(|site| &**site).collect(),
         });
         let sites = change.sites.iter().map(|site| &**site).collect();
-        Self { scope: &change.scope, row: change.row, sites, reach }
+        Self {
+            scope: &change.scope,
+            row: change.row,
+            sites,
+            reach,
+        }
     }
 }
 

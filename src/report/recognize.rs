@@ -25,7 +25,9 @@ impl Format {
 
     /// Whether `bytes` are a report in this format. `rules` are all known rules.
     pub fn recognizes(self, bytes: &[u8], rules: &[&'static Rule]) -> bool {
-        let Ok(text) = std::str::from_utf8(bytes) else { return false };
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return false;
+        };
         match self {
             Format::Full | Format::Concise | Format::Of(ReportFormat::Github) => false,
             Format::Of(ReportFormat::Json) => is_json(text),

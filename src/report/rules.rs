@@ -48,7 +48,10 @@ impl RuleRow {
 /// Fails if writing to `out` fails.
 pub fn write(rows: &[RuleRow], style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let marks = |row: &RuleRow| {
-        let marks = row.marks().into_iter().chain(row.rule.aliases.iter().copied());
+        let marks = row
+            .marks()
+            .into_iter()
+            .chain(row.rule.aliases.iter().copied());
         marks.collect::<Vec<_>>().join(" ")
     };
     let lines = rows.iter().map(|row| (row.rule, row.level, marks(row)));
@@ -64,7 +67,9 @@ pub fn write_list(
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let lines = rules.iter().map(|rule| (*rule, rule.level(), String::new()));
+    let lines = rules
+        .iter()
+        .map(|rule| (*rule, rule.level(), String::new()));
     write_lines(&lines.collect::<Vec<_>>(), style, out)
 }
 
@@ -74,18 +79,34 @@ fn write_lines(
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let names = lines.iter().map(|(rule, ..)| rule.name.len()).max().unwrap_or(0);
-    let marks = lines.iter().map(|(.., marks)| marks.len()).max().unwrap_or(0);
+    let names = lines
+        .iter()
+        .map(|(rule, ..)| rule.name.len())
+        .max()
+        .unwrap_or(0);
+    let marks = lines
+        .iter()
+        .map(|(.., marks)| marks.len())
+        .max()
+        .unwrap_or(0);
     let room = style.columns();
     for (rule, level, mark) in lines {
         let name = painted(&format!("{:names$}", rule.name), TextRole::Strong, style);
-        let space = if marks == 0 { String::new() } else { format!("  {mark:marks$}") };
+        let space = if marks == 0 {
+            String::new()
+        } else {
+            format!("  {mark:marks$}")
+        };
         let head = format!("{name}  {:7}{space}  ", level.as_str());
         let width = names + 2 + 7 + 2 + if marks == 0 { 0 } else { marks + 2 };
         let text = if width + MIN_SUMMARY <= room {
             wrap(rule.summary, room, &head, &" ".repeat(width))
         } else {
-            format!("{}\n{}", head.trim_end(), wrap(rule.summary, room, "    ", "    "))
+            format!(
+                "{}\n{}",
+                head.trim_end(),
+                wrap(rule.summary, room, "    ", "    ")
+            )
         };
         writeln!(out, "{text}")?;
     }
@@ -100,7 +121,12 @@ const MIN_SUMMARY: usize = 36;
 /// # Errors
 /// Fails if writing to `out` fails.
 pub fn write_rules_json(rows: &[RuleRow], out: &mut dyn Write) -> io::Result<()> {
-    write_json(&RulesReport { rules: rows.iter().map(RuleForm::of).collect() }, out)
+    write_json(
+        &RulesReport {
+            rules: rows.iter().map(RuleForm::of).collect(),
+        },
+        out,
+    )
 }
 
 #[derive(Serialize)]
@@ -109,7 +135,10 @@ struct RulesReport<'a> {
 }
 
 #[derive(Serialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each says another thing to programs")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says another thing to programs"
+)]
 struct RuleForm<'a> {
     name: &'a str,
     level: &'a str,

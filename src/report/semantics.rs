@@ -60,6 +60,11 @@ impl ChosenBy {
 impl fmt::Display for ChosenSemantics {
     /// Formats both like headers of reports.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "semantics: {} ({})", self.meaning.as_str(), self.chosen_by.as_str())
+        write!(
+            out,
+            "semantics: {} ({})",
+            self.meaning.as_str(),
+            self.chosen_by.as_str()
+        )
     }
 }

@@ -13,13 +13,21 @@ pub(super) struct Signs {
 }
 
 impl Signs {
-    pub(super) const UNICODE: Self = Self { between: " · ", arrow: "→", dots: "…" };
+    pub(super) const UNICODE: Self = Self {
+        between: " · ",
+        arrow: "→",
+        dots: "…",
+    };
 
     pub(super) fn of(style: &TerminalStyle) -> Self {
         if style.unicode {
             Self::UNICODE
         } else {
-            Self { between: " | ", arrow: "->", dots: "..." }
+            Self {
+                between: " | ",
+                arrow: "->",
+                dots: "...",
+            }
         }
     }
 }

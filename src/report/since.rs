@@ -67,7 +67,10 @@ pub fn write_provenance_since(
     match &since.difference {
         ExplainedDifference::None => writeln!(out, "the same on both sides"),
         ExplainedDifference::OnlyWay => {
-            writeln!(out, "the same value on both sides, with different provenance")
+            writeln!(
+                out,
+                "the same value on both sides, with different provenance"
+            )
         }
         ExplainedDifference::Value(edits) => write_edits(edits, view, style, out),
     }
@@ -84,7 +87,11 @@ fn write_edits(
         [] => writeln!(out, "{HEAD} an unknown cause"),
         [edit] => {
             let (first, rest) = (format!("{HEAD} "), " ".repeat(4));
-            writeln!(out, "{}", wrap(&edit_line(edit, view), style.columns(), &first, &rest))
+            writeln!(
+                out,
+                "{}",
+                wrap(&edit_line(edit, view), style.columns(), &first, &rest)
+            )
         }
         several => {
             writeln!(out, "{HEAD} {} edits", several.len())?;
@@ -124,8 +131,15 @@ pub fn write_provenance_since_json(
 fn edit_line(edit: &Edit, view: &View<'_>) -> String {
     let place = view.place(edit.at());
     let document = edit.document.name_and_layer();
-    let parts = [format!("{}:{}", place.path, place.line), document, edit_path(edit, view)];
-    let parts = parts.iter().filter(|part| !part.is_empty()).map(|part| clean(part));
+    let parts = [
+        format!("{}:{}", place.path, place.line),
+        document,
+        edit_path(edit, view),
+    ];
+    let parts = parts
+        .iter()
+        .filter(|part| !part.is_empty())
+        .map(|part| clean(part));
     parts.collect::<Vec<_>>().join("  ")
 }
 
@@ -162,7 +176,11 @@ impl<'a> SideForm<'a> {
     fn new(side: &'a ProvenanceSide, view: &View<'a>) -> Self {
         Self {
             name: &side.heading,
-            way: side.way.as_ref().ok().map(|way| ProvenanceForm::new(way, view)),
+            way: side
+                .way
+                .as_ref()
+                .ok()
+                .map(|way| ProvenanceForm::new(way, view)),
             missing: side.way.as_ref().err().map(String::as_str),
         }
     }

@@ -29,9 +29,15 @@ pub fn write(rows: &[SiteRow], style: &TerminalStyle, out: &mut dyn Write) -> io
     if rows.is_empty() {
         return writeln!(out, "no sites");
     }
-    let headings =
-        ("site".to_owned(), ["type", "files", "documents", "rendered"].map(String::from));
-    let lines = if rows.len() > MAX_SITES { folded(rows) } else { rows.iter().map(line).collect() };
+    let headings = (
+        "site".to_owned(),
+        ["type", "files", "documents", "rendered"].map(String::from),
+    );
+    let lines = if rows.len() > MAX_SITES {
+        folded(rows)
+    } else {
+        rows.iter().map(line).collect()
+    };
     let lines: Vec<SiteTableLine> = std::iter::once(headings).chain(lines).collect();
     let mut widths = [0; 4];
     for (_, cells) in &lines {
@@ -41,8 +47,15 @@ pub fn write(rows: &[SiteRow], style: &TerminalStyle, out: &mut dyn Write) -> io
     }
     let figures: usize = widths.iter().map(|width| width + 2).sum();
     let room = style.columns().saturating_sub(figures).max(MIN_NAMES);
-    let names: Vec<String> = lines.iter().map(|(names, _)| wrap(names, room, "", "  ")).collect();
-    let widest = names.iter().flat_map(|names| names.lines()).map(UnicodeWidthStr::width).max();
+    let names: Vec<String> = lines
+        .iter()
+        .map(|(names, _)| wrap(names, room, "", "  "))
+        .collect();
+    let widest = names
+        .iter()
+        .flat_map(|names| names.lines())
+        .map(UnicodeWidthStr::width)
+        .max();
     let mut table = Vec::new();
     for (names, (_, cells)) in names.iter().zip(&lines) {
         write_line(names, widest.unwrap_or(0), (cells, widths), &mut table)?;
@@ -51,14 +64,20 @@ pub fn write(rows: &[SiteRow], style: &TerminalStyle, out: &mut dyn Write) -> io
     let (headings, rest) = table.split_once('\n').unwrap_or((&table, ""));
     write!(out, "{}\n{rest}", painted(headings, TextRole::Dim, style))?;
     if rows.len() > MAX_SITES {
-        writeln!(out, "{} sites (use `--format json` to list all)", rows.len())?;
+        writeln!(
+            out,
+            "{} sites (use `--format json` to list all)",
+            rows.len()
+        )?;
     }
     Ok(())
 }
 
 /// Groups sites with the same type and figures.
 fn folded(rows: &[SiteRow]) -> Vec<SiteTableLine> {
-    let names = rows.iter().map(|row| (row.site.as_deref(), row.site_type.as_deref()));
+    let names = rows
+        .iter()
+        .map(|row| (row.site.as_deref(), row.site_type.as_deref()));
     let names = SiteNames::of(names);
     let mut alike: BTreeMap<_, BTreeSet<usize>> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {
@@ -89,7 +108,11 @@ fn write_line(
         write!(out, "  {}{cell}", padding(cell, width))?;
     }
     writeln!(out)?;
-    if rest.is_empty() { Ok(()) } else { writeln!(out, "{rest}") }
+    if rest.is_empty() {
+        Ok(())
+    } else {
+        writeln!(out, "{rest}")
+    }
 }
 
 fn line(row: &SiteRow) -> SiteTableLine {
@@ -97,5 +120,8 @@ fn line(row: &SiteRow) -> SiteTableLine {
     let site_type = name(row.site_type.as_deref());
     let figures = [row.files, row.documents, row.outputs].map(|count| count.to_string());
     let [files, documents, outputs] = figures;
-    (name(row.site.as_deref()), [site_type, files, documents, outputs])
+    (
+        name(row.site.as_deref()),
+        [site_type, files, documents, outputs],
+    )
 }

@@ -38,7 +38,11 @@ pub struct RuleCount {
 pub(super) fn rows(report: &Report) -> Vec<RuleCount> {
     let is_compared = report.comparison.is_some();
     let mut rows: BTreeMap<&str, (RuleCount, BTreeSet<usize>)> = BTreeMap::new();
-    for finding in report.findings.iter().filter(|it| it.state != Some(State::Fixed)) {
+    for finding in report
+        .findings
+        .iter()
+        .filter(|it| it.state != Some(State::Fixed))
+    {
         let entry = rows.entry(&finding.rule);
         let (row, sites) =
             entry.or_insert_with(|| (RuleCount::new(finding, is_compared), BTreeSet::new()));
@@ -48,7 +52,12 @@ pub(super) fn rows(report: &Report) -> Vec<RuleCount> {
             sites.extend(set.into_iter().flat_map(|set| &set.sites));
         }
     }
-    rows.into_values().map(|(row, sites)| RuleCount { sites: sites.len(), ..row }).collect()
+    rows.into_values()
+        .map(|(row, sites)| RuleCount {
+            sites: sites.len(),
+            ..row
+        })
+        .collect()
 }
 
 /// Writes a table, the rule with most findings first.
@@ -59,7 +68,11 @@ pub fn write(report: &Report, style: &TerminalStyle, out: &mut dyn Write) -> io:
     let between = Signs::of(style).between;
     let mut rows: Vec<&RuleCount> = report.statistics.iter().collect();
     rows.sort_by_key(|row| (std::cmp::Reverse(row.count), &row.rule));
-    let widest = rows.iter().map(|row| row.rule.len()).max().unwrap_or_default();
+    let widest = rows
+        .iter()
+        .map(|row| row.rule.len())
+        .max()
+        .unwrap_or_default();
     for row in rows {
         let (rule, level) = (clean(&row.rule), row.level.as_str());
         let words = row.words().join(between);
@@ -92,7 +105,11 @@ impl RuleCount {
                 self.count += finding.count;
                 self.fixable += usize::from(finding.has_safe_fix());
                 let is_new = finding.state == Some(State::New);
-                let figure = if is_new { &mut self.new } else { &mut self.unchanged };
+                let figure = if is_new {
+                    &mut self.new
+                } else {
+                    &mut self.unchanged
+                };
                 *figure = figure.map(|count| count + finding.count);
             }
         }
@@ -109,7 +126,12 @@ impl RuleCount {
             (self.accepted, format!("{} in the baseline", self.accepted)),
             (self.sites, format!("in {}", counted(self.sites, "site"))),
         ];
-        words.extend(sometimes.into_iter().filter(|(count, _)| *count > 0).map(|(_, it)| it));
+        words.extend(
+            sometimes
+                .into_iter()
+                .filter(|(count, _)| *count > 0)
+                .map(|(_, it)| it),
+        );
         words
     }
 }

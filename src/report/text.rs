@@ -79,14 +79,26 @@ impl StyledText {
 
     /// Value before and after a change.
     pub(super) fn sides([base, head]: [impl Display; 2], arrow: &str) -> Self {
-        Self::of(TextRole::Error, base).and(format!(" {arrow} ")).then(TextRole::Good, head)
+        Self::of(TextRole::Error, base)
+            .and(format!(" {arrow} "))
+            .then(TextRole::Good, head)
     }
 
     /// Creates a link to a place.
     pub(super) fn place(place: &FilePlace, is_head: bool) -> Self {
         let text = format!("{}:{}", place.file, place.line);
-        let link = if is_head { TextLink::Head } else { TextLink::Base }(place.clone());
-        Self { pieces: vec![TextPiece { text, role: TextRole::Place, link: Some(link) }] }
+        let link = if is_head {
+            TextLink::Head
+        } else {
+            TextLink::Base
+        }(place.clone());
+        Self {
+            pieces: vec![TextPiece {
+                text,
+                role: TextRole::Place,
+                link: Some(link),
+            }],
+        }
     }
 
     /// Appends plain text.
@@ -100,7 +112,11 @@ impl StyledText {
     pub(super) fn then(mut self, role: TextRole, words: impl Display) -> Self {
         let text = words.to_string();
         if !text.is_empty() {
-            self.pieces.push(TextPiece { text, role, link: None });
+            self.pieces.push(TextPiece {
+                text,
+                role,
+                link: None,
+            });
         }
         self
     }
@@ -125,7 +141,9 @@ impl StyledText {
     #[must_use]
     pub(super) fn linked(mut self, anchor: &str) -> Self {
         for piece in &mut self.pieces {
-            piece.link.get_or_insert_with(|| TextLink::Anchor(anchor.to_owned()));
+            piece
+                .link
+                .get_or_insert_with(|| TextLink::Anchor(anchor.to_owned()));
         }
         self
     }
@@ -138,13 +156,19 @@ impl StyledText {
     /// Puts words before the text unless it is empty.
     #[must_use]
     pub(super) fn prefixed(self, words: &str) -> Self {
-        if self.is_empty() { self } else { Self::plain(words).join(self) }
+        if self.is_empty() {
+            self
+        } else {
+            Self::plain(words).join(self)
+        }
     }
 
     /// Joins nonempty texts with the separator `between`.
     pub(super) fn list(texts: impl IntoIterator<Item = Self>, between: &str) -> Self {
         let texts = texts.into_iter().filter(|text| !text.is_empty());
-        texts.reduce(|all, text| all.and(between).join(text)).unwrap_or_default()
+        texts
+            .reduce(|all, text| all.and(between).join(text))
+            .unwrap_or_default()
     }
 
     /// Returns the text without roles and links.

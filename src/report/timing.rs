@@ -17,16 +17,29 @@ pub fn write(times: &Times, threads: usize, out: &mut dyn Write) -> io::Result<(
     let all = times.threads();
     let on = counted(threads, "thread");
     writeln!(out, "timing: {} on {on}", time(times.total))?;
-    writeln!(out, "  {:32}{:>9}{:>9}{:>7}  work", "stage", "wall", "threads", "share")?;
+    writeln!(
+        out,
+        "  {:32}{:>9}{:>9}{:>7}  work",
+        "stage", "wall", "threads", "share"
+    )?;
     for stage in times.stages.iter().filter(|it| !it.threads.is_zero()) {
         let (passed, spent) = (time(stage.passed), time(stage.threads));
-        let row = row(stage.stage.as_str(), &passed, &spent, share(stage.threads, all));
+        let row = row(
+            stage.stage.as_str(),
+            &passed,
+            &spent,
+            share(stage.threads, all),
+        );
         writeln!(out, "{}", format!("{row}{}", work_done(stage)).trim_end())?;
         if stage.stage == Stage::Rules {
             write_rules(&times.rules, all, out)?;
         }
     }
-    writeln!(out, "{}", row("all", &time(times.total), &time(all), Some(100)).trim_end())?;
+    writeln!(
+        out,
+        "{}",
+        row("all", &time(times.total), &time(all), Some(100)).trim_end()
+    )?;
     match advice(times) {
         Some(advice) => writeln!(out, "help: {advice}"),
         None => Ok(()),
@@ -96,13 +109,19 @@ fn advice(times: &Times) -> Option<String> {
         return None;
     }
     let all = times.threads();
-    let slowest_rule = times.rules.first().filter(|rule| rule.threads * 5 > all * 2);
+    let slowest_rule = times
+        .rules
+        .first()
+        .filter(|rule| rule.threads * 5 > all * 2);
     if let Some(rule) = slowest_rule {
         let name = rule.rules.0;
         return Some(format!("skip the slowest rule with `lint --ignore {name}`"));
     }
     let slowest = times.stages.iter().max_by_key(|it| it.threads)?;
-    (slowest.threads * 2 > all).then(|| stage_advice(slowest)).flatten().map(str::to_owned)
+    (slowest.threads * 2 > all)
+        .then(|| stage_advice(slowest))
+        .flatten()
+        .map(str::to_owned)
 }
 
 /// Returns advice to speed up a stage; `None` if a user cannot influence it.

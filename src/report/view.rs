@@ -64,8 +64,11 @@ impl<'a> View<'a> {
     /// Creates a view of `sources` that hides the spans in `secrets`, and all content of the files
     /// in `opaque`, which may contain undetected secrets.
     pub fn new(sources: &'a SourceMap, secrets: &[Span], opaque: &[FileId]) -> Self {
-        let mut sorted: Vec<Span> =
-            secrets.iter().copied().filter(|it| it.start < it.end).collect();
+        let mut sorted: Vec<Span> = secrets
+            .iter()
+            .copied()
+            .filter(|it| it.start < it.end)
+            .collect();
         sorted.sort_unstable();
         let mut by_file: BTreeMap<FileId, Vec<Range<u32>>> = BTreeMap::new();
         for span in sorted {
@@ -75,7 +78,11 @@ impl<'a> View<'a> {
                 Some(_) | None => ranges.push(span.start..span.end),
             }
         }
-        Self { sources, secrets: by_file, opaque: opaque.iter().copied().collect() }
+        Self {
+            sources,
+            secrets: by_file,
+            opaque: opaque.iter().copied().collect(),
+        }
     }
 
     pub(super) fn source(&self, file: FileId) -> &'a Source {
@@ -94,12 +101,14 @@ impl<'a> View<'a> {
 
     /// Returns the secret that contains the character after byte `at`.
     pub(super) fn secret_after(&self, file: FileId, at: u32) -> Option<&Range<u32>> {
-        self.first_ending_after(file, at).filter(|secret| secret.start <= at)
+        self.first_ending_after(file, at)
+            .filter(|secret| secret.start <= at)
     }
 
     /// Returns the secret that contains the character before byte `at`.
     pub(super) fn secret_before(&self, file: FileId, at: u32) -> Option<&Range<u32>> {
-        self.first_ending_after(file, at.checked_sub(1)?).filter(|secret| secret.start < at)
+        self.first_ending_after(file, at.checked_sub(1)?)
+            .filter(|secret| secret.start < at)
     }
 
     /// Returns the content of a file with `(hidden)` for secrets on each line; `None` if the
@@ -113,9 +122,13 @@ impl<'a> View<'a> {
         for secret in self.secrets_of(file) {
             masked.push_str(&text[from..secret.start as usize]);
             let hidden = &text[secret.start as usize..secret.end as usize];
-            let lines = hidden
-                .split_inclusive('\n')
-                .map(|line| if line.ends_with('\n') { "(hidden)\n" } else { "(hidden)" });
+            let lines = hidden.split_inclusive('\n').map(|line| {
+                if line.ends_with('\n') {
+                    "(hidden)\n"
+                } else {
+                    "(hidden)"
+                }
+            });
             masked.extend(lines);
             from = secret.end as usize;
         }
@@ -131,20 +144,33 @@ impl<'a> View<'a> {
         }
         let text = &**self.source(file).text();
         let range = self.line(file, line);
-        self.source(file).lines().start_of(line).filter(|it| *it < offset(text.len()))?;
+        self.source(file)
+            .lines()
+            .start_of(line)
+            .filter(|it| *it < offset(text.len()))?;
         let continues = self.continues_secret(file, line);
-        let (mut shown, mut from) = (ShownLine { continues, ..ShownLine::default() }, range.start);
+        let (mut shown, mut from) = (
+            ShownLine {
+                continues,
+                ..ShownLine::default()
+            },
+            range.start,
+        );
         for secret in self.secrets_from(file, range.start) {
             if secret.start >= range.end {
                 break;
             }
-            shown.text.push_str(&text[from as usize..secret.start.max(from) as usize]);
+            shown
+                .text
+                .push_str(&text[from as usize..secret.start.max(from) as usize]);
             let start = shown.text.chars().count();
             shown.text.push_str(HIDDEN);
             shown.hidden.push(start..start + HIDDEN.len());
             from = secret.end.min(range.end);
         }
-        shown.text.push_str(&text[from as usize..range.end as usize]);
+        shown
+            .text
+            .push_str(&text[from as usize..range.end as usize]);
         Some(shown)
     }
 
@@ -187,7 +213,9 @@ impl<'a> View<'a> {
             Piece::Key(key) => self.secret_after(key.span.file, key.span.start).is_some(),
             Piece::Index(_) => false,
         });
-        let Some(secret) = secret else { return location.clone() };
+        let Some(secret) = secret else {
+            return location.clone();
+        };
         let is_index = |piece: &&Piece| matches!(piece, Piece::Index(_));
         let items = pieces[..secret].iter().rev().take_while(is_index).count();
         Location(pieces[..secret - items].to_vec())
@@ -220,14 +248,25 @@ impl<'a> View<'a> {
         });
         let (source, covers_secret) = (self.source(written.file), self.covers_secret(span));
         let (path, commit) = (source.path(), source.commit());
-        VisiblePlace { path, commit, line, column, end_line, end_column, covers_secret, decoded }
+        VisiblePlace {
+            path,
+            commit,
+            line,
+            column,
+            end_line,
+            end_column,
+            covers_secret,
+            decoded,
+        }
     }
 
     /// Formats the line of a span, with the part and its line if the file contains it encoded.
     pub(super) fn origin(&self, span: Span) -> String {
         let place = self.place(span);
         let origin = format!("{}:{}", clean(place.path.as_str()), place.line);
-        let Some(decoded) = place.decoded else { return origin };
+        let Some(decoded) = place.decoded else {
+            return origin;
+        };
         let name = decoded.name.as_str();
         // A part has the name of its file and a number.
         let name = name.strip_prefix(place.path.as_str()).unwrap_or(name);
@@ -278,7 +317,10 @@ impl<'a> View<'a> {
     fn position(&self, file: FileId, at: u32) -> (usize, usize) {
         let source = self.source(file);
         let line = source.lines().line_of(at);
-        let start = source.lines().start_of(line).expect("every byte is on a line");
+        let start = source
+            .lines()
+            .start_of(line)
+            .expect("every byte is on a line");
         let count = |range: Range<u32>| source.lines().characters(source.text(), range);
         let hidden: usize = self
             .secrets_from(file, start)

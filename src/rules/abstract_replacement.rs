@@ -19,9 +19,15 @@ pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId, replaced: DocId) -> Diag
     );
     let message = format!("abstract `{title}` replaces a concrete document: neither is rendered");
     Diagnostic::new(&RULE, message, label)
-        .related(other.name_span, format!("`{title}` {} is replaced", of_layer(&other.key)))
+        .related(
+            other.name_span,
+            format!("`{title}` {} is replaced", of_layer(&other.key)),
+        )
         .note("Deckhand accepts this, and substitutions from it still read its values")
-        .help(format!("make `{title}` {} concrete: `abstract: false`", of_layer(&document.key)))
+        .help(format!(
+            "make `{title}` {} concrete: `abstract: false`",
+            of_layer(&document.key)
+        ))
         .document(document.key.clone())
         .document(other.key.clone())
 }

@@ -4,7 +4,11 @@ use super::{FileContents, FileFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("ambiguous-merge", Warning, "`<<` merges different values of one key");
+super::rule!(
+    "ambiguous-merge",
+    Warning,
+    "`<<` merges different values of one key"
+);
 
 pub(super) fn report(facts: &FileFacts<'_>, at: Span, used: Span, other: Span) -> Diagnostic {
     let key = facts.quote(used);
@@ -20,8 +24,16 @@ pub(super) fn report(facts: &FileFacts<'_>, at: Span, used: Span, other: Span) -
         .related(other, "used since PyYAML 6.0.4")
         .note(note)
         .help("write the key beside `<<`, or remove it from all but one of the merged mappings")
-        .about(if facts.is_secret(used) { String::new() } else { key });
-    match facts.documents.iter().find(|document| document.span.contains(at)) {
+        .about(if facts.is_secret(used) {
+            String::new()
+        } else {
+            key
+        });
+    match facts
+        .documents
+        .iter()
+        .find(|document| document.span.contains(at))
+    {
         Some(document) => finding.document(document.key.clone()),
         None => finding,
     }

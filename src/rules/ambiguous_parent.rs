@@ -15,7 +15,10 @@ super::rule!(
 
 pub(super) fn report(facts: &SiteFacts<'_>, child: DocId, candidates: &Matches) -> Diagnostic {
     let document = facts.document(child);
-    let label = Label::new(facts.selector(child).span, "more than one document has these labels");
+    let label = Label::new(
+        facts.selector(child).span,
+        "more than one document has these labels",
+    );
     let title = facts.name(child);
     let message = format!("several documents match the parentSelector of `{title}`");
     let mut diagnostic = Diagnostic::new(&RULE, message, label)
@@ -25,8 +28,9 @@ pub(super) fn report(facts: &SiteFacts<'_>, child: DocId, candidates: &Matches) 
     for candidate in &candidates.first {
         let key = &facts.document(*candidate).key;
         let found = format!("matches `{}` {}", facts.name(*candidate), of_layer(key));
-        diagnostic =
-            diagnostic.related(facts.label(*candidate, child), found).document(key.clone());
+        diagnostic = diagnostic
+            .related(facts.label(*candidate, child), found)
+            .document(key.clone());
     }
     match candidates.more {
         0 => diagnostic,

@@ -16,7 +16,12 @@ pub(super) fn report(home: DefinitionPlace<'_>, problem: &GroupProblem, name: &s
         "{} refers to `{name}`, which is both a property and a group",
         title(home, problem)
     );
-    Diagnostic::new(&RULE, message, Label::new(problem.span, "the property is used")).help(format!(
+    Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(problem.span, "the property is used"),
+    )
+    .help(format!(
         "write `property_groups.{name}` for the group, or `[{name}]` for the property"
     ))
 }

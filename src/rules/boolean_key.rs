@@ -15,7 +15,11 @@ pub(super) fn report(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
     }
     let (text, value) = (scalar.text, scalar_text(scalar.value));
     let message = format!("the key `{text}` is read as `{value}`");
-    let finding = scalar.finding(&RULE, message, "a boolean in YAML 1.1, a string in YAML 1.2");
+    let finding = scalar.finding(
+        &RULE,
+        message,
+        "a boolean in YAML 1.1, a string in YAML 1.2",
+    );
     Some(
         finding
             .note("paths and schemas cannot refer to it as a string")

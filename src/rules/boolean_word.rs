@@ -16,6 +16,10 @@ pub(super) fn report(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
     }
     let (text, value) = (scalar.text, scalar_text(scalar.value));
     let message = format!("`{text}` is read as `{value}`");
-    let finding = scalar.finding(&RULE, message, "a boolean in YAML 1.1, a string in YAML 1.2");
+    let finding = scalar.finding(
+        &RULE,
+        message,
+        "a boolean in YAML 1.1, a string in YAML 1.2",
+    );
     Some(finding.help(format!("write `{value}`, or quote it if it is a string")))
 }

@@ -3,19 +3,31 @@
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::{FileId, RepoPath, Span};
 
-super::rule!("clashing-path", Warning, "two paths that are the same on some file systems");
+super::rule!(
+    "clashing-path",
+    Warning,
+    "two paths that are the same on some file systems"
+);
 
 pub(super) fn report(
     (file, path): (FileId, &RepoPath),
     (other, other_path): (FileId, &RepoPath),
 ) -> Diagnostic {
     let is_case = path.as_str().to_lowercase() == other_path.as_str().to_lowercase();
-    let differ = if is_case { "in case" } else { "in Unicode normalization" };
+    let differ = if is_case {
+        "in case"
+    } else {
+        "in Unicode normalization"
+    };
     let message = format!("`{path}` and `{other_path}` differ only {differ}");
     let label = |path: &RepoPath| format!("file `{path}`");
-    Diagnostic::new(&RULE, message, Label::new(Span::point(file, 0), label(path)))
-        .related(Span::point(other, 0), label(other_path))
-        .note("on macOS and Windows they are the same path, so a clone has only one of them")
-        .help("rename one of them")
-        .about(path.as_str())
+    Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(Span::point(file, 0), label(path)),
+    )
+    .related(Span::point(other, 0), label(other_path))
+    .note("on macOS and Windows they are the same path, so a clone has only one of them")
+    .help("rename one of them")
+    .about(path.as_str())
 }

@@ -12,7 +12,11 @@ super::rule!(
 /// Finding for a configuration file that differs between base and head.
 pub(crate) fn report_changed_configuration(file: FileId) -> Diagnostic {
     let label = Label::new(Span::point(file, 0), "not used in this run");
-    Diagnostic::new(&RULE, "the configuration differs from the one in the base", label)
-        .note("`--config-from-base` applies the configuration from before the change")
-        .help("review the new configuration: it applies from the next change on")
+    Diagnostic::new(
+        &RULE,
+        "the configuration differs from the one in the base",
+        label,
+    )
+    .note("`--config-from-base` applies the configuration from before the change")
+    .help("review the new configuration: it applies from the next change on")
 }

@@ -4,16 +4,25 @@ use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 
-super::rule!("control-parent", Warning, "a parentSelector matches a control document");
+super::rule!(
+    "control-parent",
+    Warning,
+    "a parentSelector matches a control document"
+);
 
 pub(super) fn report(facts: &SiteFacts<'_>, child: DocId, parent: DocId) -> Diagnostic {
     let (title, control) = (facts.name(child), facts.name(parent));
-    let label =
-        Label::new(facts.selector(child).span, format!("matches `{control}`, a control document"));
+    let label = Label::new(
+        facts.selector(child).span,
+        format!("matches `{control}`, a control document"),
+    );
     let message =
         format!("the parentSelector of `{title}` matches the control document `{control}`");
     let diagnostic = Diagnostic::new(&RULE, message, label)
-        .related(facts.label(parent, child), format!("the label of `{control}`"))
+        .related(
+            facts.label(parent, child),
+            format!("the label of `{control}`"),
+        )
         .note(
             "Deckhand's documentation excludes control documents from layering, but its code uses \
              them as parents",

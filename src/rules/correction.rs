@@ -33,15 +33,22 @@ pub(crate) struct Correction {
 
 impl Correction {
     fn of(reported: Vec<Span>, doc: DocId, document: Document) -> Self {
-        Self { reported, documents: vec![(doc, document)], added: None }
+        Self {
+            reported,
+            documents: vec![(doc, document)],
+            added: None,
+        }
     }
 }
 
 /// Corrections of the slips in a site, in the order of what they affect: documents, layers, schemas,
 /// parents, sources, values.
 pub(crate) fn corrections(facts: &SiteFacts<'_>) -> Vec<Correction> {
-    let mut corrections: Vec<Correction> =
-        facts.site.iter().filter_map(|(doc, document)| envelope(facts, doc, document)).collect();
+    let mut corrections: Vec<Correction> = facts
+        .site
+        .iter()
+        .filter_map(|(doc, document)| envelope(facts, doc, document))
+        .collect();
     corrections.extend(policy(facts));
     corrections.extend(layers(facts));
     let meant = meant_schemas(facts);
@@ -69,9 +76,20 @@ fn envelope(facts: &SiteFacts<'_>, doc: DocId, document: &Document) -> Option<Co
             matches!(&fault.kind, DocumentFaultKind::MissingField { field } if fields.contains(&&**field))
         })
     };
-    let lacks_layer = lacks(&["metadata.layeringDefinition", "metadata.layeringDefinition.layer"]);
-    let layer = if lacks_layer { layer_of_folder(facts, document) } else { None };
-    let name = if lacks(&["metadata.name"]) { wanted_name(facts, doc, document) } else { None };
+    let lacks_layer = lacks(&[
+        "metadata.layeringDefinition",
+        "metadata.layeringDefinition.layer",
+    ]);
+    let layer = if lacks_layer {
+        layer_of_folder(facts, document)
+    } else {
+        None
+    };
+    let name = if lacks(&["metadata.name"]) {
+        wanted_name(facts, doc, document)
+    } else {
+        None
+    };
     if misspelled.is_empty() && layer.is_none() && name.is_none() {
         return None;
     }
@@ -101,12 +119,17 @@ fn wanted_name<'f>(facts: &'f SiteFacts<'_>, doc: DocId, document: &Document) ->
     let sources = missing_sources(facts)
         .filter(|source| *source.schema.value == *document.key.schema)
         .map(|source| &*source.name.value);
-    let replacements = facts.site.problems.iter().filter_map(|problem| match problem {
-        SiteProblem::ReplacementOfAnother { doc: replacement, parent } if *parent == doc => {
-            Some(&*facts.document(*replacement).key.name)
-        }
-        _ => None,
-    });
+    let replacements = facts
+        .site
+        .problems
+        .iter()
+        .filter_map(|problem| match problem {
+            SiteProblem::ReplacementOfAnother {
+                doc: replacement,
+                parent,
+            } if *parent == doc => Some(&*facts.document(*replacement).key.name),
+            _ => None,
+        });
     let names: BTreeSet<&str> = sources.chain(replacements).collect();
     names.first().copied().filter(|_| names.len() == 1)
 }
@@ -116,7 +139,10 @@ fn layer_of_folder(facts: &SiteFacts<'_>, document: &Document) -> Option<Arc<str
     let order = facts.document(facts.site.policy?).layer_order.as_deref()?;
     let folders = facts.sources.path_of(document.span).as_str().split('/');
     let layer = |folder: &str| order.iter().find(|layer| *layer.value == *folder);
-    folders.filter_map(layer).map(|layer| layer.value.clone()).next()
+    folders
+        .filter_map(layer)
+        .map(|layer| layer.value.clone())
+        .next()
 }
 
 /// The site with a layering policy: a document whose schema is nearly that of one, or else the
@@ -124,30 +150,47 @@ fn layer_of_folder(facts: &SiteFacts<'_>, document: &Document) -> Option<Arc<str
 fn policy(facts: &SiteFacts<'_>) -> Option<Correction> {
     const SCHEMA: &str = "deckhand/LayeringPolicy/v1";
     const ORDER: [&str; 3] = ["global", "type", "site"];
-    if !facts.site.problems.iter().any(|it| matches!(it, SiteProblem::MissingPolicy)) {
+    if !facts
+        .site
+        .problems
+        .iter()
+        .any(|it| matches!(it, SiteProblem::MissingPolicy))
+    {
         return None;
     }
     let reported = vec![missing_layering_policy::place(facts)];
     let is_slip =
         |document: &Document| nearest(&document.key.schema, [SCHEMA]).is_some() && document.control;
     if let Some((doc, document)) = facts.site.iter().find(|(_, document)| is_slip(document)) {
-        let corrected =
-            with_root(document, |root| set(root, &["schema"], text(SCHEMA, document.span)));
+        let corrected = with_root(document, |root| {
+            set(root, &["schema"], text(SCHEMA, document.span))
+        });
         return Some(Correction::of(reported, doc, corrected?));
     }
     let first = *facts.site.documents.first()?;
-    let mut layers = facts.site.documents.iter().filter_map(|document| document.layer.as_ref());
+    let mut layers = facts
+        .site
+        .documents
+        .iter()
+        .filter_map(|document| document.layer.as_ref());
     if !layers.all(|layer| ORDER.contains(&&*layer.value)) {
         return None;
     }
     let order: Vec<Node> = ORDER.iter().map(|layer| text(layer, first.span)).collect();
     let fields: [(&[&str], Node); 4] = [
         (&["schema"], text(SCHEMA, first.span)),
-        (&["metadata", "schema"], text("metadata/Control/v1", first.span)),
+        (
+            &["metadata", "schema"],
+            text("metadata/Control/v1", first.span),
+        ),
         (&["metadata", "name"], text("layering-policy", first.span)),
         (&["data", "layerOrder"], Node::new(order.into(), first.span)),
     ];
-    let added = revised(first, with_fields(first.span, fields)?, &mut KnownTexts::default());
+    let added = revised(
+        first,
+        with_fields(first.span, fields)?,
+        &mut KnownTexts::default(),
+    );
     is_policy(&added.key.schema).then(|| Correction {
         reported,
         documents: Vec::new(),
@@ -160,10 +203,18 @@ fn policy(facts: &SiteFacts<'_>) -> Option<Correction> {
 fn layers(facts: &SiteFacts<'_>) -> Vec<Correction> {
     let path = ["metadata", "layeringDefinition", "layer"];
     let of_problem = |problem: &SiteProblem| {
-        let SiteProblem::UnknownLayer { doc, near: Some(near) } = problem else { return None };
+        let SiteProblem::UnknownLayer {
+            doc,
+            near: Some(near),
+        } = problem
+        else {
+            return None;
+        };
         let document = facts.document(*doc);
         let layer = document.layer.as_ref().filter(|_| !near.is_slip)?;
-        let corrected = with_root(document, |root| set(root, &path, text(&near.name, layer.span)));
+        let corrected = with_root(document, |root| {
+            set(root, &path, text(&near.name, layer.span))
+        });
         Some(Correction::of(vec![layer.span], *doc, corrected?))
     };
     facts.site.problems.iter().filter_map(of_problem).collect()
@@ -183,10 +234,14 @@ fn schemas(facts: &SiteFacts<'_>, meant: &BTreeMap<DocId, &str>) -> Vec<Correcti
 /// Children with the selector that was probably intended; those with the same selector together,
 /// since the slip may be in the parent.
 fn parents(facts: &SiteFacts<'_>) -> Vec<Correction> {
-    let children = facts.site.problems.iter().filter_map(|problem| match problem {
-        SiteProblem::MissingParent { child } => Some(*child),
-        _ => None,
-    });
+    let children = facts
+        .site
+        .problems
+        .iter()
+        .filter_map(|problem| match problem {
+            SiteProblem::MissingParent { child } => Some(*child),
+            _ => None,
+        });
     let mut alike: Vec<(DocId, Option<Arc<Mapping>>, Vec<DocId>)> = Vec::new();
     for child in children {
         let wanted = &facts.selector(child).labels;
@@ -196,17 +251,31 @@ fn parents(facts: &SiteFacts<'_>) -> Vec<Correction> {
         });
         match same {
             Some((.., docs)) => docs.push(child),
-            None => alike.push((child, missing_parent::meant_labels(facts, child), vec![child])),
+            None => alike.push((
+                child,
+                missing_parent::meant_labels(facts, child),
+                vec![child],
+            )),
         }
     }
     let correction = |(_, labels, docs): (DocId, Option<Arc<Mapping>>, Vec<DocId>)| {
         let reported = docs.iter().map(|doc| facts.selector(*doc).span).collect();
         let Some(labels) = labels else {
             let added = Some(placeholder_parent(facts, &docs)?);
-            return Some(Correction { reported, documents: Vec::new(), added });
+            return Some(Correction {
+                reported,
+                documents: Vec::new(),
+                added,
+            });
         };
-        let documents = docs.iter().filter_map(|doc| with_selector(facts, *doc, &labels));
-        Some(Correction { reported, documents: documents.collect(), added: None })
+        let documents = docs
+            .iter()
+            .filter_map(|doc| with_selector(facts, *doc, &labels));
+        Some(Correction {
+            reported,
+            documents: documents.collect(),
+            added: None,
+        })
     };
     alike.into_iter().filter_map(correction).collect()
 }
@@ -229,10 +298,18 @@ fn placeholder_parent(facts: &SiteFacts<'_>, children: &[DocId]) -> Option<Docum
     let document = facts.document(*children.first()?);
     let order = facts.document(facts.site.policy?).layer_order.as_deref()?;
     let own = document.layer.as_ref()?;
-    let above = order.iter().position(|layer| layer.value == own.value)?.checked_sub(1)?;
+    let above = order
+        .iter()
+        .position(|layer| layer.value == own.value)?
+        .checked_sub(1)?;
     let labels = facts.selector(*children.first()?).labels.clone();
     let keys = children.iter().map(|child| &facts.document(*child).key);
-    let data = data_read(facts, &keys.map(|key| (&*key.schema, &*key.name)).collect::<Vec<_>>())?;
+    let data = data_read(
+        facts,
+        &keys
+            .map(|key| (&*key.schema, &*key.name))
+            .collect::<Vec<_>>(),
+    )?;
     let (schema, name) = (&*document.key.schema, &*document.key.name);
     // Only a replacement has the name of its parent.
     let name = match document.replacement {
@@ -246,29 +323,43 @@ fn placeholder_parent(facts: &SiteFacts<'_>, children: &[DocId]) -> Option<Docum
 /// misspelled schema.
 fn sources(facts: &SiteFacts<'_>, meant: &BTreeMap<DocId, &str>) -> Vec<Correction> {
     let mut wanted: BTreeMap<(&str, &str), Vec<Span>> = BTreeMap::new();
-    let misspelled: BTreeSet<(&str, &str)> =
-        meant.iter().map(|(doc, meant)| (*meant, &*facts.document(*doc).key.name)).collect();
+    let misspelled: BTreeSet<(&str, &str)> = meant
+        .iter()
+        .map(|(doc, meant)| (*meant, &*facts.document(*doc).key.name))
+        .collect();
     let is_misspelled = |source: &&SubstitutionSource| {
         misspelled.contains(&(&*source.schema.value, &*source.name.value))
     };
     for source in missing_sources(facts).filter(|source| !is_misspelled(source)) {
-        let places = wanted.entry((&source.schema.value, &source.name.value)).or_default();
+        let places = wanted
+            .entry((&source.schema.value, &source.name.value))
+            .or_default();
         places.push(source.name.span);
     }
     let of_source = |((schema, name), reported): ((&str, &str), Vec<Span>)| {
         let Some(document) = similar(facts, schema, name) else {
             let added = Some(placeholder_source(facts, schema, name)?);
-            return Some(Correction { reported, documents: Vec::new(), added });
+            return Some(Correction {
+                reported,
+                documents: Vec::new(),
+                added,
+            });
         };
         let copy = with_root(document, |root| {
             set(root, &["schema"], text(schema, document.schema_span))?;
             set(root, &["metadata", "name"], text(name, document.name_span))?;
             set(root, &["metadata", "labels"], mapping(document.span))
         })?;
-        Some(Correction { reported, documents: Vec::new(), added: Some(copy) })
+        Some(Correction {
+            reported,
+            documents: Vec::new(),
+            added: Some(copy),
+        })
     };
     let renamed = facts.site.problems.iter().filter_map(|problem| {
-        let SiteProblem::ReplacementOfAnother { doc, parent } = problem else { return None };
+        let SiteProblem::ReplacementOfAnother { doc, parent } = problem else {
+            return None;
+        };
         let (document, parent_document) = (facts.document(*doc), facts.document(*parent));
         let (name, other) = (&*document.key.name, &*parent_document.key.name);
         nearest(name, [other]).filter(|_| document.key.schema == parent_document.key.schema)?;
@@ -276,28 +367,47 @@ fn sources(facts: &SiteFacts<'_>, meant: &BTreeMap<DocId, &str>) -> Vec<Correcti
         let corrected = with_root(document, |root| set(root, &["metadata", "name"], name));
         Some(Correction::of(vec![document.name_span], *doc, corrected?))
     });
-    wanted.into_iter().filter_map(of_source).chain(renamed).collect()
+    wanted
+        .into_iter()
+        .filter_map(of_source)
+        .chain(renamed)
+        .collect()
 }
 
 /// A document that has a value at each path at which others read the source that they lack. Any
 /// document that they could read has one there, too.
 fn placeholder_source(facts: &SiteFacts<'_>, schema: &str, name: &str) -> Option<Document> {
-    placeholder(facts, (schema, name), 0, None, data_read(facts, &[(schema, name)])?)
+    placeholder(
+        facts,
+        (schema, name),
+        0,
+        None,
+        data_read(facts, &[(schema, name)])?,
+    )
 }
 
 /// Data with a value at each path at which others read these documents, by schema and name.
 fn data_read(facts: &SiteFacts<'_>, documents: &[(&str, &str)]) -> Option<Node> {
     let first = *facts.site.documents.first()?;
-    let substitutions = facts.site.documents.iter().flat_map(|document| document.substitutions());
+    let substitutions = facts
+        .site
+        .documents
+        .iter()
+        .flat_map(|document| document.substitutions());
     let read = substitutions
         .filter(|it| documents.contains(&(&*it.source.schema.value, &*it.source.name.value)));
-    let mut paths: Vec<Vec<&str>> =
-        read.map(|it| names(&it.writing.from.value)).collect::<Option<_>>()?;
+    let mut paths: Vec<Vec<&str>> = read
+        .map(|it| names(&it.writing.from.value))
+        .collect::<Option<_>>()?;
     // The values below others first: a mapping is a value, too.
     paths.sort_by_key(|path| Reverse(path.len()));
     let mut data = mapping(first.span);
     for path in paths {
-        if path.iter().try_fold(&data, |node, name| node.get(name)).is_none() {
+        if path
+            .iter()
+            .try_fold(&data, |node, name| node.get(name))
+            .is_none()
+        {
             set(&mut data, &path, text("placeholder", first.span))?;
         }
     }
@@ -324,18 +434,38 @@ fn placeholder(
     data: Node,
 ) -> Option<Document> {
     let first = *facts.site.documents.first()?;
-    let layer = facts.document(facts.site.policy?).layer_order.as_deref()?.get(layer)?;
+    let layer = facts
+        .document(facts.site.policy?)
+        .layer_order
+        .as_deref()?
+        .get(layer)?;
     let labels = labels.unwrap_or_default();
     let fields: [(&[&str], Node); 7] = [
         (&["schema"], text(schema, first.span)),
-        (&["metadata", "schema"], text("metadata/Document/v1", first.span)),
+        (
+            &["metadata", "schema"],
+            text("metadata/Document/v1", first.span),
+        ),
         (&["metadata", "name"], text(name, first.span)),
-        (&["metadata", "storagePolicy"], text("cleartext", first.span)),
-        (&["metadata", "labels"], Node::new(Value::Mapping(labels), first.span)),
-        (&["metadata", "layeringDefinition", "layer"], text(&layer.value, first.span)),
+        (
+            &["metadata", "storagePolicy"],
+            text("cleartext", first.span),
+        ),
+        (
+            &["metadata", "labels"],
+            Node::new(Value::Mapping(labels), first.span),
+        ),
+        (
+            &["metadata", "layeringDefinition", "layer"],
+            text(&layer.value, first.span),
+        ),
         (&["data"], data),
     ];
-    Some(revised(first, with_fields(first.span, fields)?, &mut KnownTexts::default()))
+    Some(revised(
+        first,
+        with_fields(first.span, fields)?,
+        &mut KnownTexts::default(),
+    ))
 }
 
 /// The only document with nearly this schema or name.
@@ -345,7 +475,11 @@ fn similar<'f>(facts: &'f SiteFacts<'_>, schema: &str, name: &str) -> Option<&'f
         (*key.schema == *schema && nearest(name, [&*key.name]).is_some())
             || (*key.name == *name && nearest(schema, [&*key.schema]).is_some())
     };
-    let mut similar = facts.site.iter().map(|(_, document)| document).filter(is_similar);
+    let mut similar = facts
+        .site
+        .iter()
+        .map(|(_, document)| document)
+        .filter(is_similar);
     similar.next().filter(|_| similar.next().is_none())
 }
 
@@ -353,11 +487,22 @@ fn similar<'f>(facts: &'f SiteFacts<'_>, schema: &str, name: &str) -> Option<&'f
 fn values(facts: &SiteFacts<'_>) -> Vec<Correction> {
     let mut wanted: BTreeMap<(Span, String), Vec<Span>> = BTreeMap::new();
     for problem in &facts.rendered.problems {
-        let ProblemKind::MissingValue { source, path, null: None, .. } = &problem.kind else {
+        let ProblemKind::MissingValue {
+            source,
+            path,
+            null: None,
+            ..
+        } = &problem.kind
+        else {
             continue;
         };
         let lacking = missing_source::lacking_key(facts, *source, path);
-        if let Some(LackingKey { name, near: Some(near), .. }) = lacking {
+        if let Some(LackingKey {
+            name,
+            near: Some(near),
+            ..
+        }) = lacking
+        {
             wanted.entry((near, name)).or_default().push(problem.at);
         }
     }
@@ -405,7 +550,9 @@ fn with_entry(
     let written = entries.keys().find(|key| key.span == at).cloned();
     match written {
         Some(written) => change(entries, &written),
-        None => entries.iter_mut().find_map(|(_, value)| with_entry(value, at, change)),
+        None => entries
+            .iter_mut()
+            .find_map(|(_, value)| with_entry(value, at, change)),
     }
 }
 

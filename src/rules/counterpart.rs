@@ -53,15 +53,35 @@ fn look(
     if has_control_parent(facts) {
         let (site, graph, rendered) = related_anew(facts);
         let (site, sets, graph, rendered) = (&site, &Sets::default(), &graph, &rendered);
-        let deckhand = SiteFacts { site, sets, graph, rendered, ..*facts };
+        let deckhand = SiteFacts {
+            site,
+            sets,
+            graph,
+            rendered,
+            ..*facts
+        };
         return compare(facts, &deckhand, partings, known, found);
     }
     let recipes = facts.graph.recipes.clone();
-    let graph = Graph { recipes, semantics: Semantics::Deckhand, ..*facts.graph };
+    let graph = Graph {
+        recipes,
+        semantics: Semantics::Deckhand,
+        ..*facts.graph
+    };
     let docs = partings.iter().map(|parting| parting.doc).collect();
     let rendered = render_in_part(&graph, facts.rendered, docs);
     let (graph, rendered) = (&graph, &rendered);
-    compare(facts, &SiteFacts { graph, rendered, ..*facts }, partings, known, found);
+    compare(
+        facts,
+        &SiteFacts {
+            graph,
+            rendered,
+            ..*facts
+        },
+        partings,
+        known,
+        found,
+    );
 }
 
 fn compare(
@@ -72,8 +92,10 @@ fn compare(
     found: &mut Vec<Diagnostic>,
 ) {
     let refusals = refusals(facts, deckhand);
-    let places: HashSet<(&str, Span)> =
-        known.iter().map(|it| (it.rule.name, it.primary.span)).collect();
+    let places: HashSet<(&str, Span)> = known
+        .iter()
+        .map(|it| (it.rule.name, it.primary.span))
+        .collect();
     let refused: HashSet<Span> = known
         .iter()
         .chain(&refusals)
@@ -81,11 +103,18 @@ fn compare(
         .map(|it| it.primary.span)
         .collect();
     if facts.settings.is_undecided && facts.settings.want(&[&undecided_semantics::RULE]) {
-        let rendered = partings.iter().filter(|parting| !refused.contains(&parting.at));
-        found.extend(undecided_semantics::report(facts, deckhand, rendered.copied()));
+        let rendered = partings
+            .iter()
+            .filter(|parting| !refused.contains(&parting.at));
+        found.extend(undecided_semantics::report(
+            facts,
+            deckhand,
+            rendered.copied(),
+        ));
     }
-    let unknown =
-        refusals.into_iter().filter(|it| !places.contains(&(it.rule.name, it.primary.span)));
+    let unknown = refusals
+        .into_iter()
+        .filter(|it| !places.contains(&(it.rule.name, it.primary.span)));
     found.extend(unknown.map(|finding| as_documented(facts, finding)));
 }
 
@@ -97,12 +126,18 @@ fn refusals(facts: &SiteFacts<'_>, deckhand: &SiteFacts<'_>) -> Vec<Diagnostic> 
     });
     let mut found: Vec<Diagnostic> = problems
         .map(|problem| {
-            guard_finding("rendering", problem.at, || report_rendering(deckhand, problem))
+            guard_finding("rendering", problem.at, || {
+                report_rendering(deckhand, problem)
+            })
         })
         .collect();
     // Relations differ only if they were recomputed.
     if !std::ptr::eq(facts.site, deckhand.site) {
-        let relations = deckhand.site.problems.iter().filter(|problem| is_of_parents(problem));
+        let relations = deckhand
+            .site
+            .problems
+            .iter()
+            .filter(|problem| is_of_parents(problem));
         found.extend(relations.map(|problem| report_relation(deckhand, problem)));
     }
     if deckhand.settings.want(&[&schema_violation::RULE]) {
@@ -126,18 +161,26 @@ fn as_documented(facts: &SiteFacts<'_>, mut finding: Diagnostic) -> Diagnostic {
 fn partings(facts: &SiteFacts<'_>) -> BTreeSet<MeaningSplit> {
     let rendered = facts.rendered.problems.iter();
     let rendered = rendered.filter(|problem| parts_meanings(&problem.kind, facts.graph));
-    let rendered = rendered.map(|problem| MeaningSplit { doc: problem.doc, at: problem.at });
+    let rendered = rendered.map(|problem| MeaningSplit {
+        doc: problem.doc,
+        at: problem.at,
+    });
     let read = facts.site.iter().flat_map(|(doc, document)| {
         let faults = document.faults.iter();
         let faults = faults.filter(|it| matches!(it.kind, DocumentFaultKind::DifferentPath { .. }));
         faults.map(move |fault| MeaningSplit { doc, at: fault.at })
     });
-    let related = facts.site.problems.iter().filter_map(|problem| match problem {
-        SiteProblem::ControlParent { child, .. } => {
-            Some(MeaningSplit { doc: *child, at: facts.selector(*child).span })
-        }
-        _ => None,
-    });
+    let related = facts
+        .site
+        .problems
+        .iter()
+        .filter_map(|problem| match problem {
+            SiteProblem::ControlParent { child, .. } => Some(MeaningSplit {
+                doc: *child,
+                at: facts.selector(*child).span,
+            }),
+            _ => None,
+        });
     rendered.chain(read).chain(related).collect()
 }
 
@@ -175,7 +218,11 @@ fn parts_meanings(kind: &ProblemKind, graph: &Graph) -> bool {
 
 /// Whether a document has a different parent under each of the two semantics.
 fn has_control_parent(facts: &SiteFacts<'_>) -> bool {
-    facts.site.problems.iter().any(|problem| matches!(problem, SiteProblem::ControlParent { .. }))
+    facts
+        .site
+        .problems
+        .iter()
+        .any(|problem| matches!(problem, SiteProblem::ControlParent { .. }))
 }
 
 /// The site with relations computed as Deckhand does.
@@ -187,7 +234,10 @@ fn related_anew<'a>(facts: &SiteFacts<'a>) -> (Site<'a>, Graph, Rendered) {
     };
     let documents = facts.site.documents.clone();
     let mut site = Site::new(facts.site.name.clone(), documents, &options);
-    let graph = Graph { sharers: facts.graph.sharers, ..site.to_graph(&options) };
+    let graph = Graph {
+        sharers: facts.graph.sharers,
+        ..site.to_graph(&options)
+    };
     let rendered = render(&graph);
     (site, graph, rendered)
 }

@@ -60,21 +60,32 @@ struct CatalogSecrets<'a> {
 
 /// Sources that `generated-source-missing` reports.
 fn reported_sources<'a>(facts: &'a SiteFacts<'_>) -> BTreeSet<(Span, &'a str)> {
-    let generated = facts.site.problems.iter().flat_map(|problem| match problem {
-        SiteProblem::GeneratedSources { missing } => &missing[..],
-        _ => &[],
-    });
+    let generated = facts
+        .site
+        .problems
+        .iter()
+        .flat_map(|problem| match problem {
+            SiteProblem::GeneratedSources { missing } => &missing[..],
+            _ => &[],
+        });
     let schema =
         |doc: DocId, substitution: usize| &*facts.document(doc).sources[substitution].schema.value;
-    generated.map(|it| (it.declared, schema(it.doc, it.substitution))).collect()
+    generated
+        .map(|it| (it.declared, schema(it.doc, it.substitution)))
+        .collect()
 }
 
 fn report(facts: &SiteFacts<'_>, catalog: DocId, missing: &[&Declared]) -> Diagnostic {
     let document = facts.document(catalog);
-    let (first, others) = missing.split_first().expect("a catalog is here for what is missing");
+    let (first, others) = missing
+        .split_first()
+        .expect("a catalog is here for what is missing");
     let title = facts.name(catalog);
     let message = match missing.len() {
-        1 => format!("`{title}` declares `{}`, which the site does not have", first.name),
+        1 => format!(
+            "`{title}` declares `{}`, which the site does not have",
+            first.name
+        ),
         count => format!("`{title}` declares {count} secrets that the site does not have"),
     };
     let label = Label::new(first.at, format!("{} is declared here", named(first)));

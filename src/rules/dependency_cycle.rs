@@ -17,9 +17,14 @@ pub(super) fn report(facts: &SiteFacts<'_>, cycle: &[Edge]) -> Diagnostic {
     let message = match others.len() {
         0 => format!("{first_name} depends on itself"),
         1..=MAX_NAMED => {
-            let names: Vec<String> =
-                others.iter().map(|edge| named(facts, cycle, edge.doc)).collect();
-            format!("{first_name} depends on itself through {}", names.join(", "))
+            let names: Vec<String> = others
+                .iter()
+                .map(|edge| named(facts, cycle, edge.doc))
+                .collect();
+            format!(
+                "{first_name} depends on itself through {}",
+                names.join(", ")
+            )
         }
         more => format!("{first_name} depends on itself through {more} other documents"),
     };
@@ -33,9 +38,12 @@ pub(super) fn report(facts: &SiteFacts<'_>, cycle: &[Edge]) -> Diagnostic {
             "remove one of these dependencies, e.g. substitute from where the value is first \
             written",
         );
-    let diagnostic = others.iter().take(MAX_STEPS).fold(diagnostic, |diagnostic, edge| {
-        diagnostic.related(edge.need.at, step(facts, cycle, edge))
-    });
+    let diagnostic = others
+        .iter()
+        .take(MAX_STEPS)
+        .fold(diagnostic, |diagnostic, edge| {
+            diagnostic.related(edge.need.at, step(facts, cycle, edge))
+        });
     let diagnostic = match others.len().saturating_sub(MAX_STEPS) {
         0 => diagnostic,
         more => diagnostic.note(format!("{more} more steps lead back to {first_name}")),
@@ -49,8 +57,15 @@ pub(super) fn report(facts: &SiteFacts<'_>, cycle: &[Edge]) -> Diagnostic {
 fn step(facts: &SiteFacts<'_>, cycle: &[Edge], edge: &Edge) -> String {
     let base = facts.graph.recipe(edge.doc).base;
     let inherits = base.is_some_and(|base| base.selector == edge.need.at);
-    let verb = if inherits { "inherits from" } else { "substitutes from" };
-    let (needing, needed) = (named(facts, cycle, edge.doc), named(facts, cycle, edge.need.doc));
+    let verb = if inherits {
+        "inherits from"
+    } else {
+        "substitutes from"
+    };
+    let (needing, needed) = (
+        named(facts, cycle, edge.doc),
+        named(facts, cycle, edge.need.doc),
+    );
     format!("{needing} {verb} {needed}")
 }
 

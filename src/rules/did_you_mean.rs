@@ -33,9 +33,16 @@ pub(in crate::rules) fn word_edit(
         (inner == written).then_some(1)
     });
     let quote = quoted.or((text == written).then_some(0))?;
-    let span = Span { start: at.start + quote, end: at.end - quote, ..at };
+    let span = Span {
+        start: at.start + quote,
+        end: at.end - quote,
+        ..at
+    };
     let is_certain = is_plain_word(at, near) && !is_anchored(before);
-    is_certain.then(|| TextEdit { span, text: near.to_owned() })
+    is_certain.then(|| TextEdit {
+        span,
+        text: near.to_owned(),
+    })
 }
 
 /// Edit that writes `near` for the word `written` at `at` in a comment.
@@ -45,7 +52,10 @@ pub(in crate::rules) fn comment_edit(
     written: &str,
     near: &str,
 ) -> Option<TextEdit> {
-    (sources.slice(at) == written).then(|| TextEdit { span: at, text: near.to_owned() })
+    (sources.slice(at) == written).then(|| TextEdit {
+        span: at,
+        text: near.to_owned(),
+    })
 }
 
 /// Whether a word is the same string in quotes of both kinds and without quotes.
@@ -68,7 +78,10 @@ fn is_anchored(before: &str) -> bool {
         let line = &searched[*at..];
         line.starts_with(b"\n---") && line.get(4).is_none_or(u8::is_ascii_whitespace)
     };
-    let start = (0..searched.len()).rev().filter(|at| searched[*at] == b'\n').find(is_marker);
+    let start = (0..searched.len())
+        .rev()
+        .filter(|at| searched[*at] == b'\n')
+        .find(is_marker);
     let document = &searched[start.unwrap_or(0)..];
     let is_anchor = |pair: &[u8]| {
         let [before, name] = [pair[0], pair[2]];

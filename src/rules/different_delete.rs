@@ -18,9 +18,10 @@ pub(super) fn report(
     difference: &Difference,
 ) -> Diagnostic {
     match difference {
-        Difference::Delete { at_path, first_equal } => {
-            report_other(facts, problem, at_path, first_equal)
-        }
+        Difference::Delete {
+            at_path,
+            first_equal,
+        } => report_other(facts, problem, at_path, first_equal),
         Difference::DeleteOne { matches } => report_one(facts, problem, *matches),
         Difference::IndexMerge | Difference::RootMerge | Difference::ListWrite => {
             unreachable!("other rules report these")
@@ -40,7 +41,9 @@ fn report_other(
     let data = base.and_then(|base| facts.rendered.data(base));
     // The value may come from the document itself, merged over the parent's by an earlier action.
     let hidden = facts.document(problem.doc).data.secret;
-    let place = data.filter(|_| !hidden).and_then(|data| facts.shown_place(data, first_equal));
+    let place = data
+        .filter(|_| !hidden)
+        .and_then(|data| facts.shown_place(data, first_equal));
     let place = place.map_or("another place".to_owned(), |place| format!("`{place}`"));
     let message = format!("a `delete` of `{name}` makes Deckhand remove {place} instead");
     let label = Label::new(problem.at, "does not remove the value at this path");
@@ -58,7 +61,10 @@ fn report_other(
     {
         diagnostic = diagnostic
             .related(facts.first_line(wanted.span), "the value at the path")
-            .related(facts.first_line(removed.span), "the equal value that Deckhand removes");
+            .related(
+                facts.first_line(removed.span),
+                "the equal value that Deckhand removes",
+            );
     }
     diagnostic
 }

@@ -19,14 +19,20 @@ pub(super) fn report(
     let name = facts.name(problem.doc);
     let message = match method {
         Some(method) => {
-            format!("a `{}` of `{name}` writes a list to an index of a list", method.as_str())
+            format!(
+                "a `{}` of `{name}` writes a list to an index of a list",
+                method.as_str()
+            )
         }
         None => {
             let path = facts.destination_path(problem.doc, problem.at);
             format!("a substitution writes a list to `{path}` of `{name}`, an element of a list")
         }
     };
-    let label = Label::new(problem.at, "Deckhand writes single elements of the list here");
+    let label = Label::new(
+        problem.at,
+        "Deckhand writes single elements of the list here",
+    );
     Diagnostic::new(&RULE, message, label)
         .note("Deckhand removes the first element of the list for every index that it writes to")
         .note(facts.rendered_meaning())

@@ -12,11 +12,20 @@ super::rule!(
 );
 
 pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem, text: Span) -> Diagnostic {
-    let (name, path) = (facts.name(problem.doc), facts.destination_path(problem.doc, problem.at));
+    let (name, path) = (
+        facts.name(problem.doc),
+        facts.destination_path(problem.doc, problem.at),
+    );
     let message = format!("Deckhand skips strings in `{path}` of `{name}` that a pattern matches");
-    let label = Label::new(problem.at, "matches strings that do not contain the pattern literally");
+    let label = Label::new(
+        problem.at,
+        "matches strings that do not contain the pattern literally",
+    );
     Diagnostic::new(&RULE, message, label)
-        .related(facts.first_line(text), "matches, but Deckhand does not change it")
+        .related(
+            facts.first_line(text),
+            "matches, but Deckhand does not change it",
+        )
         .note(
             "with `recurse`, Deckhand changes only strings that contain the pattern literally, as \
              if it were not a regular expression",

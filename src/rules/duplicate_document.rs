@@ -15,7 +15,10 @@ pub(super) fn report(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagn
     let (earlier, document) = (facts.document(first), facts.document(again));
     let key = &document.key;
     let title = facts.name(again);
-    let label = Label::new(document.name_span, "another document has this schema, layer and name");
+    let label = Label::new(
+        document.name_span,
+        "another document has this schema, layer and name",
+    );
     let message = format!("duplicate `{}` `{title}` {}", key.schema, of_layer(key));
     Diagnostic::new(&RULE, message, label)
         .related(earlier.name_span, "first defined here")

@@ -4,7 +4,11 @@ use super::{FileContents, FileFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("duplicate-key", Warning, "duplicate key in a mapping; the last value is used");
+super::rule!(
+    "duplicate-key",
+    Warning,
+    "duplicate key in a mapping; the last value is used"
+);
 
 pub(super) fn report(facts: &FileFacts<'_>, at: Span, first: Span) -> Diagnostic {
     let label = Label::new(at, "overrides the first value");
@@ -16,8 +20,15 @@ pub(super) fn report(facts: &FileFacts<'_>, at: Span, first: Span) -> Diagnostic
             FileContents::Parts => "cloud-init's YAML reader silently uses the last value",
         })
         .help("remove one of them")
-        .about(if facts.is_secret(at) { String::new() } else { facts.quote(at) });
-    let document = facts.documents.iter().find(|document| document.span.contains(at));
+        .about(if facts.is_secret(at) {
+            String::new()
+        } else {
+            facts.quote(at)
+        });
+    let document = facts
+        .documents
+        .iter()
+        .find(|document| document.span.contains(at));
     match document {
         Some(document) => diagnostic.document(document.key.clone()),
         None => diagnostic,

@@ -4,14 +4,21 @@ use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 
-super::rule!("duplicate-layering-policy", Error, "a site has two LayeringPolicy documents");
+super::rule!(
+    "duplicate-layering-policy",
+    Error,
+    "a site has two LayeringPolicy documents"
+);
 
 pub(super) fn report(facts: &SiteFacts<'_>, used: DocId, extra: DocId) -> Diagnostic {
     let (policy, document) = (facts.document(used), facts.document(extra));
     let label = Label::new(document.name_span, "this policy is ignored");
     let message = format!("more than one LayeringPolicy: `{}`", facts.name(extra));
     Diagnostic::new(&RULE, message, label)
-        .related(policy.name_span, "this policy is used, because its file comes first")
+        .related(
+            policy.name_span,
+            "this policy is used, because its file comes first",
+        )
         .note(
             "Deckhand uses the first one it receives, and Pegleg passes documents in no fixed \
              order",

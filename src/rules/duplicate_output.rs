@@ -9,16 +9,25 @@ super::rule!("duplicate-output", Error [Refused], "a site renders two documents 
 pub(super) fn report(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnostic {
     let (earlier, document) = (facts.document(first), facts.document(again));
     let title = facts.name(again);
-    let label = Label::new(document.name_span, format!("one of them, {}", of_layer(&document.key)));
+    let label = Label::new(
+        document.name_span,
+        format!("one of them, {}", of_layer(&document.key)),
+    );
     let message = format!("`{}` `{title}` is rendered twice", document.key.schema);
     let diagnostic = Diagnostic::new(&RULE, message, label)
-        .related(earlier.name_span, format!("the other, {}", of_layer(&earlier.key)))
+        .related(
+            earlier.name_span,
+            format!("the other, {}", of_layer(&earlier.key)),
+        )
         .document(document.key.clone())
         .document(earlier.key.clone());
     let parent = facts.site.parent(again);
     match parent.filter(|parent| facts.site.parent(first) == Some(*parent)) {
         Some(parent) => diagnostic
-            .related(facts.document(parent).name_span, "both replace this document")
+            .related(
+                facts.document(parent).name_span,
+                "both replace this document",
+            )
             .note("Deckhand returns both, and their order decides which one substitutions read")
             .help("keep one replacement, and remove or rename the other"),
         None => diagnostic

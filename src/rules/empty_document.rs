@@ -4,15 +4,23 @@ use super::REFUSED;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("empty-document", Error[Refused], "YAML document without content");
+super::rule!(
+    "empty-document",
+    Error[Refused],
+    "YAML document without content"
+);
 
 pub(super) fn report(at: Span, more: usize) -> Diagnostic {
     let label = Label::new(at, "only comments follow");
     let finding = Diagnostic::new(&RULE, "YAML document without content", label)
-        .note(format!("{REFUSED}, and `pegleg site render` fails with a traceback"))
+        .note(format!(
+            "{REFUSED}, and `pegleg site render` fails with a traceback"
+        ))
         .help("remove one of the `---` lines around it");
     match more {
         0 => finding,
-        _ => finding.note(format!("the file has {more} more documents without content")),
+        _ => finding.note(format!(
+            "the file has {more} more documents without content"
+        )),
     }
 }

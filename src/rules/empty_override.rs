@@ -52,7 +52,11 @@ fn lost(facts: &SiteFacts<'_>, doc: DocId) -> Vec<EmptyOverride> {
     let recipe = facts.graph.recipe(doc);
     let mut lost = Vec::new();
     for effect in effects(facts.graph, facts.rendered, doc) {
-        let Op::Merge { method: Method::Merge, path } = recipe.step(effect.step).op else {
+        let Op::Merge {
+            method: Method::Merge,
+            path,
+        } = recipe.step(effect.step).op
+        else {
             continue;
         };
         let path = path.value.effective(Method::Merge, facts.graph.semantics);
@@ -71,16 +75,25 @@ fn lost(facts: &SiteFacts<'_>, doc: DocId) -> Vec<EmptyOverride> {
 }
 
 fn add_lost(own: &Node, inherited: &Node, here: &mut Location, found: &mut Vec<EmptyOverride>) {
-    let (Some(above), Some(below)) = (own.as_mapping(), inherited.as_mapping()) else { return };
+    let (Some(above), Some(below)) = (own.as_mapping(), inherited.as_mapping()) else {
+        return;
+    };
     if own.secret || inherited.secret {
         return;
     }
     for (key, value) in above.iter() {
-        let Some(lower) = below.get(key) else { continue };
+        let Some(lower) = below.get(key) else {
+            continue;
+        };
         here.0.push(Piece::Key(key.clone()));
         if is_absent(value) && is_full(lower) {
             let (place, key, at) = (here.clone(), key.span, value.span);
-            found.push(EmptyOverride { place, key, at, inherited: lower.span });
+            found.push(EmptyOverride {
+                place,
+                key,
+                at,
+                inherited: lower.span,
+            });
         } else {
             add_lost(value, lower, here, found);
         }
@@ -98,7 +111,10 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, lost: &EmptyOverride) -> Diagnostic
     let message = format!("`{place}` of `{name}` has no value, which discards the inherited value");
     let label = Label::new(lost.key, "a key without a value is null");
     Diagnostic::new(&RULE, message, label)
-        .related(facts.first_line(lost.inherited), "the inherited value, which is lost")
+        .related(
+            facts.first_line(lost.inherited),
+            "the inherited value, which is lost",
+        )
         .note("null replaces the inherited value, as every value that is not a mapping does")
         .help("write the value or remove the key; write `null` if this is intended")
         .about(place)

@@ -37,9 +37,15 @@ impl ForeignForm {
             return None;
         }
         let text = facts.sources.get(facts.file).text();
-        let start = text.get(..at.range().start)?.rfind('\n').map_or(0, |end| end + 1);
+        let start = text
+            .get(..at.range().start)?
+            .rfind('\n')
+            .map_or(0, |end| end + 1);
         let line = text[start..].lines().next()?;
-        ["{{", "{%"].iter().any(|sign| line.contains(sign)).then_some(Self::Template)
+        ["{{", "{%"]
+            .iter()
+            .any(|sign| line.contains(sign))
+            .then_some(Self::Template)
     }
 
     /// Subject of findings in such files.
@@ -63,8 +69,11 @@ fn folded_of(found: Vec<Diagnostic>, form: ForeignForm) -> Vec<Diagnostic> {
         let rules = [not_a_document::RULE.name, invalid_yaml::RULE.name];
         rules.contains(&finding.rule.name) && finding.subject == form.subject()
     };
-    let files: BTreeSet<FileId> =
-        found.iter().filter(|it| is_of_form(it)).map(|it| it.primary.span.file).collect();
+    let files: BTreeSet<FileId> = found
+        .iter()
+        .filter(|it| is_of_form(it))
+        .map(|it| it.primary.span.file)
+        .collect();
     if files.len() <= MAX_SEPARATE_FILES {
         return found;
     }
@@ -74,10 +83,16 @@ fn folded_of(found: Vec<Diagnostic>, form: ForeignForm) -> Vec<Diagnostic> {
         finding.rule.name != missing_document_start::RULE.name
             || !files.contains(&finding.primary.span.file)
     });
-    let sites: BTreeSet<_> = of_form.iter().flat_map(|finding| finding.sites.clone()).collect();
+    let sites: BTreeSet<_> = of_form
+        .iter()
+        .flat_map(|finding| finding.sites.clone())
+        .collect();
     let count = Diagnostic::total(&of_form);
-    let message =
-        format!("{} files contain {}, not Deckhand documents", files.len(), form.subject());
+    let message = format!(
+        "{} files contain {}, not Deckhand documents",
+        files.len(),
+        form.subject()
+    );
     others.extend(of_form.into_iter().next().map(|first| Diagnostic {
         message,
         help: Some(

@@ -26,15 +26,27 @@ pub(super) fn report(facts: &SiteFacts<'_>, missing: &[GeneratedSource]) -> Diag
             ((missing.declared, &schema.value), missing)
         })
         .collect();
-    let first = sources.values().next().expect("at least one source is missing");
+    let first = sources
+        .values()
+        .next()
+        .expect("at least one source is missing");
     let name = &source(facts, first).name;
     let message = match sources.len() {
-        1 => format!("the substitution source `{}` is generated at deploy time", name.value),
+        1 => format!(
+            "the substitution source `{}` is generated at deploy time",
+            name.value
+        ),
         count => format!("{count} substitution sources are generated at deploy time"),
     };
-    let label = Label::new(first.declared, format!("{} is declared here", named(facts, first)));
+    let label = Label::new(
+        first.declared,
+        format!("{} is declared here", named(facts, first)),
+    );
     let diagnostic = Diagnostic::new(&RULE, message, label)
-        .related(name.span, format!("`{}` substitutes from it", facts.name(first.doc)))
+        .related(
+            name.span,
+            format!("`{}` substitutes from it", facts.name(first.doc)),
+        )
         .note("the rendered documents lack the values of these substitutions");
     let diagnostic = match listed(facts, sources.values().skip(1)) {
         Some(others) => diagnostic.note(format!("the others: {others}")),
@@ -43,9 +55,9 @@ pub(super) fn report(facts: &SiteFacts<'_>, missing: &[GeneratedSource]) -> Diag
     let mut users: Vec<_> = missing.iter().map(|missing| missing.doc).collect();
     users.sort_unstable();
     users.dedup();
-    users
-        .into_iter()
-        .fold(diagnostic, |diagnostic, user| diagnostic.document(facts.document(user).key.clone()))
+    users.into_iter().fold(diagnostic, |diagnostic, user| {
+        diagnostic.document(facts.document(user).key.clone())
+    })
 }
 
 fn source<'a>(facts: &'a SiteFacts<'_>, missing: &GeneratedSource) -> &'a SubstitutionSource {

@@ -16,20 +16,30 @@ const MAX_FOLDERS: usize = 4;
 
 pub(super) fn report(revision: &Spanned<Arc<str>>, others: &[RepoPath]) -> Diagnostic {
     let name = &revision.value;
-    let mut folders: Vec<String> =
-        others.iter().take(MAX_FOLDERS).map(|folder| format!("`{folder}/`")).collect();
+    let mut folders: Vec<String> = others
+        .iter()
+        .take(MAX_FOLDERS)
+        .map(|folder| format!("`{folder}/`"))
+        .collect();
     if others.len() > MAX_FOLDERS {
         folders.push(format!("{} more", others.len() - MAX_FOLDERS));
     }
     let label = Label::new(revision.span, "selects no folder");
-    Diagnostic::new(&RULE, format!("`revision: {name}` does not select folders"), label)
-        .note(format!(
-            "until 2018 Pegleg read only the folders `common` and `{name}` of each layer; now it \
+    Diagnostic::new(
+        &RULE,
+        format!("`revision: {name}` does not select folders"),
+        label,
+    )
+    .note(format!(
+        "until 2018 Pegleg read only the folders `common` and `{name}` of each layer; now it \
              reads all of them, as layercake does"
-        ))
-        .note(format!("the site also includes folders of other revisions: {}", folders.join(", ")))
-        .help(
-            "keep the folders of one revision, and move the others to commits or branches of their \
+    ))
+    .note(format!(
+        "the site also includes folders of other revisions: {}",
+        folders.join(", ")
+    ))
+    .help(
+        "keep the folders of one revision, and move the others to commits or branches of their \
              own; then remove `revision`",
-        )
+    )
 }

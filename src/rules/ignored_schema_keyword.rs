@@ -14,7 +14,9 @@ super::rule!(
 );
 
 fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
-    each_problem(facts, &mut |document, problem| found.extend(report(document, problem)));
+    each_problem(facts, &mut |document, problem| {
+        found.extend(report(document, problem));
+    });
 }
 
 fn report(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
@@ -30,7 +32,11 @@ fn report(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
             "it is beside `$ref`".to_owned(),
             "Draft 4 ignores all keywords beside `$ref`; use `allOf` to combine them".to_owned(),
         ),
-        SchemaFault::NeverApplies { keyword, about, allowed } => {
+        SchemaFault::NeverApplies {
+            keyword,
+            about,
+            allowed,
+        } => {
             help = better_place(keyword, about, allowed);
             (
                 keyword,
@@ -52,7 +58,10 @@ fn report(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
         | SchemaFault::TooLarge
         | SchemaFault::Unusable { .. } => return None,
     };
-    let message = format!("`{keyword}` has no effect here in DataSchema `{}`", document.key.name);
+    let message = format!(
+        "`{keyword}` has no effect here in DataSchema `{}`",
+        document.key.name
+    );
     let finding = finding(&RULE, document, problem, message, label).note(note);
     Some(match help {
         Some(help) => finding.help(help),
@@ -67,9 +76,9 @@ fn better_place(keyword: &str, about: &str, allowed: &[String]) -> Option<String
         ("items", _) if allows("object") => {
             Some("use `additionalProperties` for the values of a mapping".to_owned())
         }
-        (_, "object") if allows("array") => {
-            Some(format!("if it applies to each item of the list, put `{keyword}` below `items`"))
-        }
+        (_, "object") if allows("array") => Some(format!(
+            "if it applies to each item of the list, put `{keyword}` below `items`"
+        )),
         _ => None,
     }
 }

@@ -21,8 +21,15 @@ pub(super) fn report(
     let data = facts.rendered.data(source);
     let kind = data.map_or("not a mapping", |data| data.value.kind());
     let message = format!("`{name}` reads `{path}` of `{source_name}`, whose data is {kind}");
-    Diagnostic::new(&RULE, message, Label::new(problem.at, "this path is ignored"))
-        .related(facts.document(source).name_span, format!("its data is {kind}"))
-        .note("only mappings can be indexed by a path; Deckhand uses the whole data")
-        .help("write `path: .`")
+    Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(problem.at, "this path is ignored"),
+    )
+    .related(
+        facts.document(source).name_span,
+        format!("its data is {kind}"),
+    )
+    .note("only mappings can be indexed by a path; Deckhand uses the whole data")
+    .help("write `path: .`")
 }

@@ -27,11 +27,23 @@ const REQUIRED: [[&str; 3]; 14] = [
         "Armada",
         "chart_name namespace release source.location source.subpath source.type",
     ],
-    ["armada/Chart/v2", "Armada", "namespace release source.location source.type"],
+    [
+        "armada/Chart/v2",
+        "Armada",
+        "namespace release source.location source.type",
+    ],
     ["armada/ChartGroup/v1", "Armada", "chart_group"],
     ["armada/ChartGroup/v2", "Armada", "chart_group"],
-    ["armada/Manifest/v1", "Armada", "chart_groups release_prefix"],
-    ["armada/Manifest/v2", "Armada", "chart_groups release_prefix"],
+    [
+        "armada/Manifest/v1",
+        "Armada",
+        "chart_groups release_prefix",
+    ],
+    [
+        "armada/Manifest/v2",
+        "Armada",
+        "chart_groups release_prefix",
+    ],
     ["promenade/Docker/v1", "Promenade", "config"],
     [
         "promenade/Genesis/v1",
@@ -39,7 +51,11 @@ const REQUIRED: [[&str; 3]; 14] = [
         "hostname images.armada images.kubernetes.apiserver images.kubernetes.controller-manager \
          images.kubernetes.etcd images.kubernetes.scheduler ip",
     ],
-    ["promenade/HostSystem/v1", "Promenade", "images.helm.helm packages"],
+    [
+        "promenade/HostSystem/v1",
+        "Promenade",
+        "images.helm.helm packages",
+    ],
     ["promenade/Kubelet/v1", "Promenade", "images.pause"],
     [
         "promenade/KubernetesNetwork/v1",
@@ -48,28 +64,43 @@ const REQUIRED: [[&str; 3]; 14] = [
          kubernetes.service_ip",
     ],
     ["promenade/KubernetesNode/v1", "Promenade", "ip"],
-    ["shipyard/DeploymentConfiguration/v1", "Shipyard", "armada.manifest"],
+    [
+        "shipyard/DeploymentConfiguration/v1",
+        "Shipyard",
+        "armada.manifest",
+    ],
     ["shipyard/DeploymentStrategy/v1", "Shipyard", "groups"],
 ];
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let replay = Replay::new(facts.graph, facts.rendered);
     // The keys of an encrypted document are unknown.
-    let documents = facts.site.iter().filter(|(_, document)| !document.wrapped_encrypted);
+    let documents = facts
+        .site
+        .iter()
+        .filter(|(_, document)| !document.wrapped_encrypted);
     for (doc, document) in documents.filter(|(doc, _)| facts.site.is_output(*doc)) {
-        let required = REQUIRED.iter().find(|[schema, ..]| **schema == *document.key.schema);
+        let required = REQUIRED
+            .iter()
+            .find(|[schema, ..]| **schema == *document.key.schema);
         let (Some([_, program, paths]), Some(data)) = (required, facts.rendered.data(doc)) else {
             continue;
         };
-        let mut missing: Vec<&str> =
-            paths.split(' ').filter_map(|path| missing_key(data, path)).collect();
+        let mut missing: Vec<&str> = paths
+            .split(' ')
+            .filter_map(|path| missing_key(data, path))
+            .collect();
         missing.dedup();
         missing.retain(|key| !has_other_cause(facts, doc, key));
         if missing.is_empty() {
             continue;
         }
         let refused = refused_output(facts.site, facts.schemas, facts.graph.sharers, doc, data);
-        let violations = || refused.iter().flat_map(|refused| &refused.refusal.violations);
+        let violations = || {
+            refused
+                .iter()
+                .flat_map(|refused| &refused.refusal.violations)
+        };
         missing.retain(|key| !violations().any(|violation| is_about(violation, key)));
         if missing.is_empty() {
             continue;
@@ -79,15 +110,26 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         let is_meant =
             paths.split(' ').any(|path| !is_missing(data, path)) || missing.iter().any(is_removed);
         // Without any of the keys, a document may be meant for other readers.
-        let severity = if is_meant { finding.severity } else { Severity::Warning };
-        found.push(Diagnostic { severity, ..finding });
+        let severity = if is_meant {
+            finding.severity
+        } else {
+            Severity::Warning
+        };
+        found.push(Diagnostic {
+            severity,
+            ..finding
+        });
     }
 }
 
 /// Shortest part of a path at which the data has nothing or null.
 fn missing_key<'p>(data: &Node, path: &'p str) -> Option<&'p str> {
-    let ends = path.match_indices('.').map(|(end, _)| end).chain([path.len()]);
-    ends.map(|end| &path[..end]).find(|key| is_missing(data, key))
+    let ends = path
+        .match_indices('.')
+        .map(|(end, _)| end)
+        .chain([path.len()]);
+    ends.map(|end| &path[..end])
+        .find(|key| is_missing(data, key))
 }
 
 fn is_missing(data: &Node, key: &str) -> bool {
@@ -98,10 +140,19 @@ fn is_missing(data: &Node, key: &str) -> bool {
 /// Whether a key is missing because of a defect that another rule reports: a missing parent, an
 /// invalid action, or a substitution without a value.
 fn has_other_cause(facts: &SiteFacts<'_>, doc: DocId, key: &str) -> bool {
-    let lacks = |doc: &DocId| facts.rendered.data(*doc).is_none_or(|data| is_missing(data, key));
+    let lacks = |doc: &DocId| {
+        facts
+            .rendered
+            .data(*doc)
+            .is_none_or(|data| is_missing(data, key))
+    };
     let base = |doc: &DocId| {
         let recipe = facts.graph.recipe(*doc);
-        recipe.base.filter(|_| recipe.starts_as_base()).map(|base| base.doc).filter(lacks)
+        recipe
+            .base
+            .filter(|_| recipe.starts_as_base())
+            .map(|base| base.doc)
+            .filter(lacks)
     };
     std::iter::successors(Some(doc), base).any(|doc| {
         let document = facts.document(doc);
@@ -129,7 +180,11 @@ fn should_write(to: &Destination, key: &str) -> bool {
 }
 
 fn has_written(facts: &SiteFacts<'_>, doc: DocId, to: &Destination) -> bool {
-    facts.rendered.writes(doc).iter().any(|write| write.at == to.path.span)
+    facts
+        .rendered
+        .writes(doc)
+        .iter()
+        .any(|write| write.at == to.path.span)
 }
 
 /// Whether a violation of the site's own schema reports that the key is missing.
@@ -146,7 +201,11 @@ fn is_about(violation: &Violation, key: &str) -> bool {
 }
 
 fn location(key: &str, span: Span) -> Location {
-    Location(key.split('.').map(|name| Piece::Key(Key::string(name, span))).collect())
+    Location(
+        key.split('.')
+            .map(|name| Piece::Key(Key::string(name, span)))
+            .collect(),
+    )
 }
 
 fn report(
@@ -157,17 +216,35 @@ fn report(
     missing: &[&str],
 ) -> Diagnostic {
     let document = facts.document(doc);
-    let (keys, them) = (quoted(missing), if missing.len() == 1 { "it" } else { "them" });
-    let message = format!("`{}` has no {keys}; {program} requires {them}", facts.name(doc));
-    let steps: Vec<_> = missing.iter().map(|key| removing_step(facts, replay, doc, key)).collect();
+    let (keys, them) = (
+        quoted(missing),
+        if missing.len() == 1 { "it" } else { "them" },
+    );
+    let message = format!(
+        "`{}` has no {keys}; {program} requires {them}",
+        facts.name(doc)
+    );
+    let steps: Vec<_> = missing
+        .iter()
+        .map(|key| removing_step(facts, replay, doc, key))
+        .collect();
     let (primary, help) = match steps.iter().flatten().next() {
         Some(step) => {
             let is_same = |other: &Step<'_>| other.at == step.at;
-            let removed =
-                missing.iter().zip(&steps).filter(|(_, it)| it.as_ref().is_some_and(is_same));
+            let removed = missing
+                .iter()
+                .zip(&steps)
+                .filter(|(_, it)| it.as_ref().is_some_and(is_same));
             let removed: Vec<&str> = removed.map(|(key, _)| *key).collect();
-            let label = if removed == missing { them } else { &quoted(&removed) };
-            (Label::new(facts.first_line(step.at), format!("removes {label}")), help(step, them))
+            let label = if removed == missing {
+                them
+            } else {
+                &quoted(&removed)
+            };
+            (
+                Label::new(facts.first_line(step.at), format!("removes {label}")),
+                help(step, them),
+            )
         }
         None => (
             expected_at(facts, doc, missing[0]),
@@ -203,9 +280,10 @@ fn removing_step<'a>(
 
 fn help(step: &Step<'_>, them: &str) -> String {
     match step.op {
-        Op::Merge { method: Method::Delete, .. } => {
-            "remove the `delete` action, or narrow its path".to_owned()
-        }
+        Op::Merge {
+            method: Method::Delete,
+            ..
+        } => "remove the `delete` action, or narrow its path".to_owned(),
         Op::Merge { .. } => {
             format!("use `merge`, or add {them} to the data that replaces the parent's")
         }
@@ -216,13 +294,18 @@ fn help(step: &Step<'_>, them: &str) -> String {
 /// The null at the key, or the mapping that should have the key.
 fn expected_at(facts: &SiteFacts<'_>, doc: DocId, key: &str) -> Label {
     let document = facts.document(doc);
-    let data = facts.rendered.data(doc).expect("only rendered documents are checked");
+    let data = facts
+        .rendered
+        .data(doc)
+        .expect("only rendered documents are checked");
     let location = location(key, document.span);
     if let Some(null) = location.get(data) {
         return Label::new(facts.first_line(null.span), "this is null");
     }
     let around = location.parent().filter(|around| !around.is_root());
-    let around = around.and_then(|around| around.get(data)).map(|node| facts.first_line(node.span));
+    let around = around
+        .and_then(|around| around.get(data))
+        .map(|node| facts.first_line(node.span));
     let root = || document.data_key.unwrap_or(document.name_span);
     Label::new(around.unwrap_or_else(root), "missing here")
 }

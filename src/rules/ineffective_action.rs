@@ -35,7 +35,11 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
             continue;
         }
         let ineffective = ineffective(facts, doc, &actions);
-        found.extend(ineffective.iter().map(|step| (doc, report(facts, doc, *step, &ineffective))));
+        found.extend(
+            ineffective
+                .iter()
+                .map(|step| (doc, report(facts, doc, *step, &ineffective))),
+        );
     }
 }
 
@@ -49,11 +53,20 @@ fn actions(facts: &SiteFacts<'_>, doc: DocId) -> Vec<usize> {
 /// Actions that can all be removed together; of two equivalent actions, the later one.
 fn ineffective(facts: &SiteFacts<'_>, doc: DocId, actions: &[usize]) -> BTreeSet<usize> {
     let mut left_out = BTreeSet::new();
-    let Some(data) = facts.rendered.data(doc) else { return left_out };
+    let Some(data) = facts.rendered.data(doc) else {
+        return left_out;
+    };
     let effects = effects(facts.graph, facts.rendered, doc);
-    let wrote = effects.filter(|effect| !effect.written.is_empty()).map(|effect| effect.step);
+    let wrote = effects
+        .filter(|effect| !effect.written.is_empty())
+        .map(|effect| effect.step);
     let wrote: BTreeSet<usize> = wrote.collect();
-    for step in actions.iter().copied().rev().filter(|step| wrote.contains(step)) {
+    for step in actions
+        .iter()
+        .copied()
+        .rev()
+        .filter(|step| wrote.contains(step))
+    {
         if left_out.len() + 1 == actions.len() {
             break;
         }
@@ -87,7 +100,11 @@ fn making_idle(
                 }
                 Op::Substitute(substitution) => {
                     other.index > step
-                        && substitution.writing.to.iter().any(|to| covers(facts, doc, step, to))
+                        && substitution
+                            .writing
+                            .to
+                            .iter()
+                            .any(|to| covers(facts, doc, step, to))
                 }
                 Op::Combine(_) => false,
             }
@@ -104,9 +121,17 @@ fn does_the_same(
 ) -> bool {
     let semantics = facts.graph.semantics;
     let (own_method, own_path) = action(facts, doc, step);
-    let own = own_path.value.effective(own_method, semantics).and_then(Path::segments);
-    let around = path.value.effective(method, semantics).and_then(Path::segments);
-    let (Some(own), Some(around)) = (own, around) else { return false };
+    let own = own_path
+        .value
+        .effective(own_method, semantics)
+        .and_then(Path::segments);
+    let around = path
+        .value
+        .effective(method, semantics)
+        .and_then(Path::segments);
+    let (Some(own), Some(around)) = (own, around) else {
+        return false;
+    };
     if !own.starts_with(around) {
         return false;
     }
@@ -134,8 +159,13 @@ fn lays_mapping(
 /// Whether a whole value is substituted at the action's path or around it.
 fn covers(facts: &SiteFacts<'_>, doc: DocId, step: usize, to: &Destination) -> bool {
     let (method, path) = action(facts, doc, step);
-    let own = path.value.effective(method, facts.graph.semantics).and_then(Path::segments);
-    let (Some(own), Some(around)) = (own, to.path.value.segments()) else { return false };
+    let own = path
+        .value
+        .effective(method, facts.graph.semantics)
+        .and_then(Path::segments);
+    let (Some(own), Some(around)) = (own, to.path.value.segments()) else {
+        return false;
+    };
     to.part.is_none() && !around.is_empty() && own.starts_with(around)
 }
 
@@ -162,12 +192,19 @@ fn report(
     let label = Label::new(facts.first_line(at), "the document is the same without it");
     let mut diagnostic = Diagnostic::new(&RULE, message, label).about(did);
     if let Some(other) = making_idle(facts, doc, step, left_out) {
-        let what = if other > step { "overwrites its effect" } else { "already has this effect" };
+        let what = if other > step {
+            "overwrites its effect"
+        } else {
+            "already has this effect"
+        };
         diagnostic = diagnostic.related(facts.first_line(recipe.step(other).at), what);
     }
     let lines = lines_of_item(facts.sources.get(at.file).text(), at);
     if let Some(span) = lines {
-        let edit = TextEdit { span, text: String::new() };
+        let edit = TextEdit {
+            span,
+            text: String::new(),
+        };
         diagnostic = diagnostic.fix("remove the action", vec![edit]);
     }
     diagnostic

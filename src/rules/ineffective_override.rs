@@ -43,8 +43,12 @@ fn add_repeated(
     found: &mut Vec<RepeatedValue>,
 ) {
     let recipe = facts.graph.recipe(doc);
-    let Op::Merge { method, path } = recipe.step(effect.step).op else { return };
-    let Some(path) = path.value.effective(method, facts.graph.semantics) else { return };
+    let Op::Merge { method, path } = recipe.step(effect.step).op else {
+        return;
+    };
+    let Some(path) = path.value.effective(method, facts.graph.semantics) else {
+        return;
+    };
     let is_whole = match method {
         Method::Merge => false,
         Method::Replace => true,
@@ -60,7 +64,11 @@ fn add_repeated(
     else {
         return;
     };
-    let mut comparison = OverrideComparison { is_whole, here: own.location, found };
+    let mut comparison = OverrideComparison {
+        is_whole,
+        here: own.location,
+        found,
+    };
     if comparison.is_repeated(&own.node, &below.node) {
         // An empty mapping is the data of a document that only substitutes.
         let is_form = own.node.as_mapping().is_some_and(Mapping::is_empty);
@@ -81,7 +89,11 @@ struct OverrideComparison<'a> {
 impl OverrideComparison<'_> {
     fn add(&mut self, own: &Node, inherited: &Node) {
         let (place, own, inherited) = (self.here.clone(), own.clone(), inherited.clone());
-        self.found.push(RepeatedValue { place, own, inherited });
+        self.found.push(RepeatedValue {
+            place,
+            own,
+            inherited,
+        });
     }
 
     /// Whether all of `own` repeats the inherited value. If only parts do, adds those.
@@ -98,7 +110,9 @@ impl OverrideComparison<'_> {
         }
         let mut parts = Vec::new();
         for (key, node) in above.iter() {
-            let Some(lower) = below.get(key) else { continue };
+            let Some(lower) = below.get(key) else {
+                continue;
+            };
             self.here.0.push(Piece::Key(key.clone()));
             if self.is_repeated(node, lower) {
                 parts.push((self.here.clone(), node.clone(), lower.clone()));
@@ -109,11 +123,12 @@ impl OverrideComparison<'_> {
             return true;
         }
         let parts = parts.into_iter();
-        self.found.extend(parts.map(|(place, own, inherited)| RepeatedValue {
-            place,
-            own,
-            inherited,
-        }));
+        self.found
+            .extend(parts.map(|(place, own, inherited)| RepeatedValue {
+                place,
+                own,
+                inherited,
+            }));
         false
     }
 }
@@ -125,7 +140,10 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, repeated: &RepeatedValue) -> Diagno
     } else {
         format!("`{name}` overrides `{place}` with the value it inherits")
     };
-    let label = Label::new(facts.first_line(repeated.own.span), "equal to the inherited value");
+    let label = Label::new(
+        facts.first_line(repeated.own.span),
+        "equal to the inherited value",
+    );
     let from = facts.first_line(repeated.inherited.span);
     Diagnostic::new(&RULE, message, label)
         .related(from, "inherited from here")

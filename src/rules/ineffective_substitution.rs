@@ -23,7 +23,9 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
         let mut written: Vec<Location> = Vec::new();
         for effect in effects(facts.graph, facts.rendered, doc) {
             let step = facts.graph.recipe(doc).step(effect.step);
-            let Op::Substitute(substitution) = step.op else { continue };
+            let Op::Substitute(substitution) = step.op else {
+                continue;
+            };
             // `repeated-destination` reports two substitutions into one place.
             if let Some(there) = there_before(&effect)
                 && !is_written_before(&effect, &written)
@@ -48,7 +50,9 @@ fn there_before(effect: &Effect) -> Option<&Node> {
 }
 
 fn is_written_before(effect: &Effect, earlier: &[Location]) -> bool {
-    earlier.iter().any(|place| effect.written.iter().any(|here| here.starts_with(place)))
+    earlier
+        .iter()
+        .any(|place| effect.written.iter().any(|here| here.starts_with(place)))
 }
 
 fn report(
@@ -58,7 +62,9 @@ fn report(
     substitution: &Substitution<'_>,
     there: &Node,
 ) -> Diagnostic {
-    let index = effect.destination.expect("a substitution writes to destinations");
+    let index = effect
+        .destination
+        .expect("a substitution writes to destinations");
     let path = &substitution.writing.to[index].path;
     let (name, text) = (facts.name(doc), path.value.text());
     let source = facts.name(substitution.source);

@@ -6,7 +6,11 @@ use crate::graph::DocId;
 use crate::render::Outcome;
 use crate::source::{DocKey, FileId, Span};
 
-super::rule!("internal-error", Error[Always], "internal error in layercake");
+super::rule!(
+    "internal-error",
+    Error[Always],
+    "internal error in layercake"
+);
 
 /// Maximum number of further documents listed.
 const MAX_RELATED_DOCUMENTS: usize = 10;
@@ -24,7 +28,10 @@ pub(super) fn report(file: FileId, step: FailedStep) -> Diagnostic {
 
 /// Finding for a statement of a comparison that rendering contradicts, about the text at `at`.
 pub(super) fn report_fault(at: Span, output: &DocKey, says: &str) -> Diagnostic {
-    let message = format!("internal error: the causes of `{}` are wrong", title(output));
+    let message = format!(
+        "internal error: the causes of `{}` are wrong",
+        title(output)
+    );
     finding(&message, Label::new(at, says)).document(output.clone())
 }
 
@@ -44,28 +51,40 @@ pub(super) fn report_document(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let label = Label::new(first_line(facts, doc), "this document was not rendered");
     let message = format!("internal error while rendering `{}`", title(key(doc)));
     let needing: Vec<DocId> = facts.graph.iter().map(|(other, _)| other).collect();
-    let needing = needing.into_iter().filter(|other| match facts.rendered.outcome(*other) {
-        Outcome::Blocked(blocker) => blocker == doc && *other != doc,
-        Outcome::Ready(_) => false,
-    });
+    let needing = needing
+        .into_iter()
+        .filter(|other| match facts.rendered.outcome(*other) {
+            Outcome::Blocked(blocker) => blocker == doc && *other != doc,
+            Outcome::Ready(_) => false,
+        });
     let needing: Vec<DocId> = needing.collect();
     let failed = finding(&message, label).document(key(doc).clone());
-    let shown = needing.iter().take(MAX_RELATED_DOCUMENTS).fold(failed, |finding, other| {
-        let says = format!("`{}` depends on it, and was not rendered either", title(key(*other)));
-        finding.related(first_line(facts, *other), says).document(key(*other).clone())
-    });
+    let shown = needing
+        .iter()
+        .take(MAX_RELATED_DOCUMENTS)
+        .fold(failed, |finding, other| {
+            let says = format!(
+                "`{}` depends on it, and was not rendered either",
+                title(key(*other))
+            );
+            finding
+                .related(first_line(facts, *other), says)
+                .document(key(*other).clone())
+        });
     match needing.len().saturating_sub(MAX_RELATED_DOCUMENTS) {
         0 => shown,
-        more => {
-            shown.note(format!("{more} more documents depend on it, and were not rendered either"))
-        }
+        more => shown.note(format!(
+            "{more} more documents depend on it, and were not rendered either"
+        )),
     }
 }
 
 /// Finding for a rule that failed on a file, or on the site that begins with the file.
 pub(super) fn report_rule(file: FileId, rules: &str) -> Diagnostic {
-    let label =
-        Label::new(Span::point(file, 0), "the rule was checking this file, or a site with it");
+    let label = Label::new(
+        Span::point(file, 0),
+        "the rule was checking this file, or a site with it",
+    );
     finding(&format!("internal error while checking {rules}"), label)
 }
 
@@ -82,9 +101,12 @@ pub(super) fn report_rule_at(facts: &SiteFacts<'_>, docs: &[DocId], rules: &str)
             more => format!(" and {more} other documents"),
         }
     );
-    others.iter().take(MAX_RELATED_DOCUMENTS).fold(finding(&message, label), |finding, doc| {
-        finding.related(first_line(facts, *doc), "nor in this one")
-    })
+    others
+        .iter()
+        .take(MAX_RELATED_DOCUMENTS)
+        .fold(finding(&message, label), |finding, doc| {
+            finding.related(first_line(facts, *doc), "nor in this one")
+        })
 }
 
 fn first_line(facts: &SiteFacts<'_>, doc: DocId) -> Span {

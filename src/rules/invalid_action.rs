@@ -20,7 +20,10 @@ pub(super) fn report_method(
     method: &str,
     near: Option<&str>,
 ) -> Diagnostic {
-    let message = format!("an action of `{}` has the unknown method `{method}`", facts.name_at(at));
+    let message = format!(
+        "an action of `{}` has the unknown method `{method}`",
+        facts.name_at(at)
+    );
     let label = Label::new(at, "expected `merge`, `replace` or `delete`");
     let diagnostic = Diagnostic::new(&RULE, message, label)
         .note("the action is skipped; Deckhand refuses the whole site");

@@ -53,7 +53,11 @@ pub(super) fn report_unknown(
     (field, near): (&str, Option<&str>),
 ) -> Diagnostic {
     let message = format!("`{title}` has an unknown field `{field}`");
-    let diagnostic = finding(at, message, "Deckhand does not allow this field here".into());
+    let diagnostic = finding(
+        at,
+        message,
+        "Deckhand does not allow this field here".into(),
+    );
     match near {
         Some(near) => {
             let edit = word_edit(facts.sources, at, last_part(field), near);

@@ -9,9 +9,10 @@ super::rule!("invalid-encoding", Error [Refused, Unreadable, Cause], "file that 
 pub(super) fn report(facts: &FileFacts<'_>, encoding: Encoding, at: u32) -> Diagnostic {
     let (message, label) = match encoding {
         Encoding::Utf8 => ("the file is not valid UTF-8", "invalid byte"),
-        Encoding::Utf16Be | Encoding::Utf16Le => {
-            ("the file has a UTF-16 byte order mark, but is not valid UTF-16", "invalid bytes")
-        }
+        Encoding::Utf16Be | Encoding::Utf16Le => (
+            "the file has a UTF-16 byte order mark, but is not valid UTF-16",
+            "invalid bytes",
+        ),
     };
     Diagnostic::new(&RULE, message, Label::new(Span::point(facts.file, at), label))
         .note("Deckhand refuses the whole site; layercake does not read this YAML document or anything after it")

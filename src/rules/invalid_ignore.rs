@@ -38,7 +38,10 @@ fn report_malformed(at: Span, fault: &Malformed) -> Diagnostic {
         ),
         Malformed::Nameless => ("an ignore comment without a rule", "expected `[RULE]`"),
         Malformed::Unclosed => ("unclosed bracket in an ignore comment", "expected `]`"),
-        Malformed::Data => ("an ignore comment inside a value", "this is data, not a comment"),
+        Malformed::Data => (
+            "an ignore comment inside a value",
+            "this is data, not a comment",
+        ),
     };
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(at, label));
     match fault {
@@ -58,7 +61,9 @@ fn report_name(facts: &FileFacts<'_>, name: &RuleName) -> Diagnostic {
     if find(text).is_some() {
         let message = format!("`{text}` cannot be ignored by a comment");
         let label = Label::new(name.span, "these findings have no location in a file");
-        return Diagnostic::new(&RULE, message, label).about(text).help("remove it");
+        return Diagnostic::new(&RULE, message, label)
+            .about(text)
+            .help("remove it");
     }
     let message = format!("unknown rule `{text}` in an ignore comment");
     let label = Label::new(name.span, "no rule has this name");

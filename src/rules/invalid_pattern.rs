@@ -33,7 +33,9 @@ pub(super) fn report(
         ),
     };
     let headline = format!("`{field}` of `{title}` {fault}: {message}");
-    Diagnostic::new(&RULE, headline, Label::new(at, message)).note(note).help(help)
+    Diagnostic::new(&RULE, headline, Label::new(at, message))
+        .note(note)
+        .help(help)
 }
 
 const ESCAPE: &str = "use Python's syntax, and escape literal special characters: `\\(`";

@@ -15,8 +15,12 @@ super::rule!(
 );
 
 /// Rules about definitions of groups.
-pub(super) const RULES: &[&Rule] =
-    &[&RULE, &ambiguous_property_name::RULE, &lossy_version::RULE, &repeated_operand::RULE];
+pub(super) const RULES: &[&Rule] = &[
+    &RULE,
+    &ambiguous_property_name::RULE,
+    &lossy_version::RULE,
+    &repeated_operand::RULE,
+];
 
 /// Location of a definition.
 #[derive(Clone, Copy)]
@@ -38,7 +42,10 @@ impl DefinitionPlace<'_> {
 }
 
 fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let schemas = facts.documents.iter().filter(|document| is_data_schema(document));
+    let schemas = facts
+        .documents
+        .iter()
+        .filter(|document| is_data_schema(document));
     // Deckhand ignores one without content; the content of a secret one must not be reported.
     for document in schemas.filter(|it| !it.data.value.is_falsy() && !it.data.secret) {
         let groups = facts.schemas.groups(&document.data, facts.sources);
@@ -142,22 +149,28 @@ fn report_fault(
 fn headline(fault: &GroupFault) -> (String, String) {
     let plain = |what: &str, label: &str| (what.to_owned(), label.to_owned());
     match fault {
-        GroupFault::NotAList => {
-            plain("is neither a list nor a mapping", "this must be a list of groups")
-        }
-        GroupFault::BadEntry { expected } => {
-            ("is not written as a group".to_owned(), format!("this must be {expected}"))
-        }
+        GroupFault::NotAList => plain(
+            "is neither a list nor a mapping",
+            "this must be a list of groups",
+        ),
+        GroupFault::BadEntry { expected } => (
+            "is not written as a group".to_owned(),
+            format!("this must be {expected}"),
+        ),
         GroupFault::ReservedName => plain("has a reserved name", "not a valid group name"),
         GroupFault::DuplicateName { .. } => {
             plain("has the name of another group", "duplicate name")
         }
-        GroupFault::UnknownKey { key, .. } => {
-            (format!("has the unknown key `{}`", short(key)), "unknown key".to_owned())
-        }
-        GroupFault::BadOperator { found: Some(word), .. } => {
-            (format!("has the unknown operator `{}`", short(word)), "unknown operator".to_owned())
-        }
+        GroupFault::UnknownKey { key, .. } => (
+            format!("has the unknown key `{}`", short(key)),
+            "unknown key".to_owned(),
+        ),
+        GroupFault::BadOperator {
+            found: Some(word), ..
+        } => (
+            format!("has the unknown operator `{}`", short(word)),
+            "unknown operator".to_owned(),
+        ),
         GroupFault::BadOperator { found: None, .. } => {
             plain("has no operator", "an operator is required")
         }
@@ -172,11 +185,15 @@ fn headline(fault: &GroupFault) -> (String, String) {
             "has `depends_on` with a single operand",
             "`depends_on` needs at least two operands",
         ),
-        GroupFault::BadVersion { expected } => {
-            ("has invalid versions".to_owned(), format!("this must be {expected}"))
-        }
+        GroupFault::BadVersion { expected } => (
+            "has invalid versions".to_owned(),
+            format!("this must be {expected}"),
+        ),
         GroupFault::UnknownName { name, .. } => (
-            format!("refers to `{}`, which is neither a property nor a group", short(name)),
+            format!(
+                "refers to `{}`, which is neither a property nor a group",
+                short(name)
+            ),
             "not found".to_owned(),
         ),
         GroupFault::UnknownProperty { path, part, .. } => (
@@ -192,13 +209,21 @@ fn headline(fault: &GroupFault) -> (String, String) {
             format!("a scalar cannot have a `{}`", short(part)),
         ),
         GroupFault::PathThroughTuple { path } => (
-            format!("has the path `{}` through a list with a schema for each item", short(path)),
+            format!(
+                "has the path `{}` through a list with a schema for each item",
+                short(path)
+            ),
             "the path does not say which item".to_owned(),
         ),
         GroupFault::Cycle { names } => {
-            let names: Vec<String> =
-                names.iter().map(|name| format!("`{}`", short(name))).collect();
-            (format!("refers to itself: {}", shortened(&names)), "the cycle begins here".to_owned())
+            let names: Vec<String> = names
+                .iter()
+                .map(|name| format!("`{}`", short(name)))
+                .collect();
+            (
+                format!("refers to itself: {}", shortened(&names)),
+                "the cycle begins here".to_owned(),
+            )
         }
         GroupFault::Unreached => plain(
             "is where it applies to some data only",
@@ -229,8 +254,17 @@ pub(super) fn short(text: &str) -> String {
 
 fn shortened(names: &[String]) -> String {
     const MAX_NAMES: usize = 8;
-    let shown = names.iter().take(MAX_NAMES).cloned().collect::<Vec<_>>().join(" → ");
-    if names.len() > MAX_NAMES { format!("{shown} → …") } else { shown }
+    let shown = names
+        .iter()
+        .take(MAX_NAMES)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(" → ");
+    if names.len() > MAX_NAMES {
+        format!("{shown} → …")
+    } else {
+        shown
+    }
 }
 
 /// Similar word, and the word that it should replace if it is one of the language of groups.
@@ -264,8 +298,10 @@ fn help(fault: &GroupFault) -> Option<String> {
                 .to_owned(),
         ),
         GroupFault::BadOperator { .. } => {
-            let words: Vec<String> =
-                GroupOperator::WORDS.iter().map(|word| format!("`{word}`")).collect();
+            let words: Vec<String> = GroupOperator::WORDS
+                .iter()
+                .map(|word| format!("`{word}`"))
+                .collect();
             Some(format!("the operators are {}", words.join(", ")))
         }
         GroupFault::BadProperties | GroupFault::EmptyGroup => {

@@ -9,7 +9,10 @@ super::rule!("invalid-replacement", Error [Refused, Absence], "replacement that 
 pub(super) fn report_without_parent(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let document = facts.document(doc);
     let title = facts.name(doc);
-    let label = Label::new(document.replacement.unwrap_or(document.name_span), "replaces nothing");
+    let label = Label::new(
+        document.replacement.unwrap_or(document.name_span),
+        "replaces nothing",
+    );
     let message = format!("replacement `{title}` has no parent to replace");
     Diagnostic::new(&RULE, message, label)
         .note(REFUSED)
@@ -23,12 +26,17 @@ pub(super) fn report_without_parent(facts: &SiteFacts<'_>, doc: DocId) -> Diagno
 pub(super) fn report_of_another(facts: &SiteFacts<'_>, doc: DocId, parent: DocId) -> Diagnostic {
     let (document, other) = (facts.document(doc), facts.document(parent));
     let (title, wanted) = (facts.name(doc), facts.name(parent));
-    let label =
-        Label::new(document.name_span, format!("must be `{wanted}`, the name of its parent"));
+    let label = Label::new(
+        document.name_span,
+        format!("must be `{wanted}`, the name of its parent"),
+    );
     let message = format!("replacement `{title}` has a different name than its parent `{wanted}`");
     let diagnostic = Diagnostic::new(&RULE, message, label)
         .note(REFUSED)
-        .related(facts.label(parent, doc), format!("this label makes `{wanted}` its parent"))
+        .related(
+            facts.label(parent, doc),
+            format!("this label makes `{wanted}` its parent"),
+        )
         .related(other.name_span, "the parent's name")
         .help("give both the same name, or remove `replacement: true`")
         .document(document.key.clone())
@@ -42,11 +50,17 @@ pub(super) fn report_of_another(facts: &SiteFacts<'_>, doc: DocId, parent: DocId
 pub(super) fn report_undeclared(facts: &SiteFacts<'_>, doc: DocId, parent: DocId) -> Diagnostic {
     let (document, other) = (facts.document(doc), facts.document(parent));
     let title = facts.name(doc);
-    let label = Label::new(document.name_span, "has its parent's name, but does not replace it");
+    let label = Label::new(
+        document.name_span,
+        "has its parent's name, but does not replace it",
+    );
     let message = format!("`{title}` has its parent's name without `replacement: true`");
     Diagnostic::new(&RULE, message, label)
         .note(REFUSED)
-        .related(other.name_span, format!("its parent, {}", of_layer(&other.key)))
+        .related(
+            other.name_span,
+            format!("its parent, {}", of_layer(&other.key)),
+        )
         .help("add `replacement: true` to its `metadata`, or rename one of them")
         .document(document.key.clone())
         .document(other.key.clone())
@@ -57,7 +71,10 @@ pub(super) fn report_shared_name(facts: &SiteFacts<'_>, first: DocId, again: Doc
     let title = facts.name(again);
     let label = Label::new(
         document.name_span,
-        format!("a document {} has the same schema and name", of_layer(&earlier.key)),
+        format!(
+            "a document {} has the same schema and name",
+            of_layer(&earlier.key)
+        ),
     );
     let message = format!(
         "two `{}` are named `{title}`, and neither replaces the other",
@@ -65,7 +82,10 @@ pub(super) fn report_shared_name(facts: &SiteFacts<'_>, first: DocId, again: Doc
     );
     Diagnostic::new(&RULE, message, label)
         .note(REFUSED)
-        .related(earlier.name_span, format!("`{title}` {}", of_layer(&earlier.key)))
+        .related(
+            earlier.name_span,
+            format!("`{title}` {}", of_layer(&earlier.key)),
+        )
         .help("rename one of them, or make the lower one replace the higher one")
         .document(document.key.clone())
         .document(earlier.key.clone())

@@ -22,5 +22,8 @@ pub(super) fn report_surrogate(at: Span) -> Diagnostic {
              character, and a single half as U+FFFD",
         )
         .help("write the character itself, or a single escape: `\\U0001F600`");
-    Diagnostic { severity: Severity::Warning, ..finding }
+    Diagnostic {
+        severity: Severity::Warning,
+        ..finding
+    }
 }

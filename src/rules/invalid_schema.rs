@@ -12,7 +12,9 @@ super::rule!(
 );
 
 fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
-    each_problem(facts, &mut |document, problem| found.extend(report(document, problem)));
+    each_problem(facts, &mut |document, problem| {
+        found.extend(report(document, problem));
+    });
 }
 
 /// Reports each problem of the DataSchema documents of a file.
@@ -21,7 +23,10 @@ pub(super) fn each_problem(
     report: &mut dyn FnMut(&Document, &SchemaProblem),
 ) {
     // Deckhand ignores schemas without content, and names that no document's schema can have.
-    let schemas = facts.documents.iter().filter(|document| is_in_use(document));
+    let schemas = facts
+        .documents
+        .iter()
+        .filter(|document| is_in_use(document));
     // The content of a secret schema must not be reported.
     for document in schemas.filter(|document| !document.data.secret) {
         for problem in &facts.schemas.compiled(&document.data).problems {
@@ -46,12 +51,14 @@ pub(super) fn finding(
 fn report(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
     let name = &document.key.name;
     let (message, label) = match &problem.fault {
-        SchemaFault::InvalidPattern { pattern, reason } => {
-            (format!("DataSchema `{name}` has the invalid pattern `{pattern}`"), reason.clone())
-        }
-        SchemaFault::WrongValue { keyword, expected } if keyword.is_empty() => {
-            (format!("DataSchema `{name}` is not a schema"), format!("this must be {expected}"))
-        }
+        SchemaFault::InvalidPattern { pattern, reason } => (
+            format!("DataSchema `{name}` has the invalid pattern `{pattern}`"),
+            reason.clone(),
+        ),
+        SchemaFault::WrongValue { keyword, expected } if keyword.is_empty() => (
+            format!("DataSchema `{name}` is not a schema"),
+            format!("this must be {expected}"),
+        ),
         SchemaFault::WrongValue { keyword, expected } => (
             format!("DataSchema `{name}` has an invalid `{keyword}`"),
             format!("this must be {expected}"),
@@ -68,9 +75,10 @@ fn report(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
             );
             (message, label)
         }
-        SchemaFault::Unusable { reason } => {
-            (format!("a part of DataSchema `{name}` cannot be used"), reason.clone())
-        }
+        SchemaFault::Unusable { reason } => (
+            format!("a part of DataSchema `{name}` cannot be used"),
+            reason.clone(),
+        ),
         SchemaFault::EndlessReference => (
             format!("a `$ref` in DataSchema `{name}` refers to itself"),
             "circular reference".to_owned(),

@@ -7,7 +7,11 @@ super::rule!("invalid-site-definition", Error [Cause], "site definition without 
 
 pub(super) fn report(at: Span) -> Diagnostic {
     let label = Label::new(at, "`data.site_type` is missing or not a string");
-    Diagnostic::new(&RULE, "site definition without a valid `data.site_type`", label)
-        .note("the files of this site cannot be determined, so it is not rendered")
-        .help("set `data.site_type` to the name of a folder below `type/`")
+    Diagnostic::new(
+        &RULE,
+        "site definition without a valid `data.site_type`",
+        label,
+    )
+    .note("the files of this site cannot be determined, so it is not rendered")
+    .help("set `data.site_type` to the name of a folder below `type/`")
 }

@@ -14,8 +14,10 @@ const SKIPPED: &str = "the substitution is skipped; Deckhand refuses the whole s
 const DESTINATION_SKIPPED: &str = "this destination is skipped; Deckhand refuses the whole site";
 
 pub(super) fn report_depth(facts: &FileFacts<'_>, at: Span) -> Diagnostic {
-    let message =
-        format!("a substitution of `{}` has `recurse` without `depth`", facts.name_at(at));
+    let message = format!(
+        "a substitution of `{}` has `recurse` without `depth`",
+        facts.name_at(at)
+    );
     Diagnostic::new(&RULE, message, Label::new(at, "`depth` is missing"))
         .note("this destination is skipped; Deckhand refuses the whole site")
         .help("write `recurse: {depth: -1}`; a positive number limits the depth")
@@ -29,7 +31,11 @@ pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
         Kind::MissingGroup { group } => report_group(facts, problem, *group),
         Kind::DestinationPath(error) => report_destination(facts, problem, error),
         Kind::EmptyRoot => report_empty_root(facts, problem),
-        Kind::PatternTargetType { target, found, container } => {
+        Kind::PatternTargetType {
+            target,
+            found,
+            container,
+        } => {
             let diagnostic = report_target(facts, problem, *target, found);
             diagnostic.help(if *container {
                 "add `recurse: {depth: -1}` to search all strings below the path, or point the \
@@ -80,23 +86,40 @@ fn report_source_kind(
     value: Span,
     found: &str,
 ) -> Diagnostic {
-    let message = format!("`src.pattern` of `{}` is applied to {found}", facts.name(problem.doc));
-    Diagnostic::new(&RULE, message, Label::new(problem.at, "patterns apply to strings only"))
-        .related(facts.first_line(value), format!("the source value is {found}"))
-        .note(SKIPPED)
-        .help("point `src.path` at a string, or remove `src.pattern`")
+    let message = format!(
+        "`src.pattern` of `{}` is applied to {found}",
+        facts.name(problem.doc)
+    );
+    Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(problem.at, "patterns apply to strings only"),
+    )
+    .related(
+        facts.first_line(value),
+        format!("the source value is {found}"),
+    )
+    .note(SKIPPED)
+    .help("point `src.path` at a string, or remove `src.pattern`")
 }
 
 fn report_group(facts: &SiteFacts<'_>, problem: &Problem, group: i64) -> Diagnostic {
     let name = facts.name(problem.doc);
     let message = format!("`src.pattern` of `{name}` has no group {group}");
-    Diagnostic::new(&RULE, message, Label::new(problem.at, "the pattern has no such group"))
-        .note(SKIPPED)
-        .help("groups are pairs of parentheses, numbered from 1; 0 is the whole match")
+    Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(problem.at, "the pattern has no such group"),
+    )
+    .note(SKIPPED)
+    .help("groups are pairs of parentheses, numbered from 1; 0 is the whole match")
 }
 
 fn report_destination(facts: &SiteFacts<'_>, problem: &Problem, error: &WalkError) -> Diagnostic {
-    let (name, path) = (facts.name(problem.doc), facts.destination_path(problem.doc, problem.at));
+    let (name, path) = (
+        facts.name(problem.doc),
+        facts.destination_path(problem.doc, problem.at),
+    );
     let message = format!("a substitution cannot write to `{path}` of `{name}`");
     Diagnostic::new(&RULE, message, Label::new(problem.at, error.to_string()))
         .note(DESTINATION_SKIPPED)
@@ -132,9 +155,13 @@ fn report_empty_root(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
         "a substitution writes an empty value to the root of `{}`",
         facts.name(problem.doc)
     );
-    Diagnostic::new(&RULE, message, Label::new(problem.at, "the whole data would be empty"))
-        .note(DESTINATION_SKIPPED)
-        .help("point `dest.path` at a key, or `src.path` at a value that is not empty")
+    Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(problem.at, "the whole data would be empty"),
+    )
+    .note(DESTINATION_SKIPPED)
+    .help("point `dest.path` at a key, or `src.path` at a value that is not empty")
 }
 
 fn report_target(
@@ -143,26 +170,46 @@ fn report_target(
     target: Span,
     found: &str,
 ) -> Diagnostic {
-    let (name, path) = (facts.name(problem.doc), facts.destination_path(problem.doc, problem.at));
+    let (name, path) = (
+        facts.name(problem.doc),
+        facts.destination_path(problem.doc, problem.at),
+    );
     let message = format!("the pattern for `{path}` of `{name}` is applied to {found}");
-    Diagnostic::new(&RULE, message, Label::new(problem.at, "patterns apply to strings only"))
-        .related(facts.first_line(target), format!("the path leads to {found}"))
-        .note(DESTINATION_SKIPPED)
+    Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(problem.at, "patterns apply to strings only"),
+    )
+    .related(
+        facts.first_line(target),
+        format!("the path leads to {found}"),
+    )
+    .note(DESTINATION_SKIPPED)
 }
 
 fn report_template(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
-    let (name, path) = (facts.name(problem.doc), facts.destination_path(problem.doc, problem.at));
+    let (name, path) = (
+        facts.name(problem.doc),
+        facts.destination_path(problem.doc, problem.at),
+    );
     let message = format!("a pattern cannot insert its value into `{path}` of `{name}`");
-    let label = Label::new(problem.at, "Python's `re.sub` rejects the value as a template");
-    let values = facts.rendered.problems_of(problem.doc).iter().filter_map(|other| {
-        match (&other.kind, other.at == problem.at) {
+    let label = Label::new(
+        problem.at,
+        "Python's `re.sub` rejects the value as a template",
+    );
+    let values = facts
+        .rendered
+        .problems_of(problem.doc)
+        .iter()
+        .filter_map(|other| match (&other.kind, other.at == problem.at) {
             (ProblemKind::BackslashInPatternValue { value, .. }, true) => Some(*value),
             _ => None,
-        }
-    });
-    let finding = values.take(1).fold(Diagnostic::new(&RULE, message, label), |finding, value| {
-        finding.related(facts.first_line(value), "the value has a backslash")
-    });
+        });
+    let finding = values
+        .take(1)
+        .fold(Diagnostic::new(&RULE, message, label), |finding, value| {
+            finding.related(facts.first_line(value), "the value has a backslash")
+        });
     finding.note(DESTINATION_SKIPPED).help(
         "substitute the whole value, without `dest.pattern`, or use a value without backslashes",
     )

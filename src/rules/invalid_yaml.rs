@@ -18,8 +18,14 @@ pub(super) fn conflict(facts: &FileFacts<'_>) -> Option<Span> {
     let start = line_that_begins(text, 0, "<<<<<<< ")?;
     let middle = line_that_begins(text, start, "=======")?;
     let last = line_that_begins(text, middle, ">>>>>>> ")?;
-    let end = text[last..].find('\n').map_or(text.len(), |length| last + length);
-    Some(Span { file: facts.file, start: offset(start), end: offset(end) })
+    let end = text[last..]
+        .find('\n')
+        .map_or(text.len(), |length| last + length);
+    Some(Span {
+        file: facts.file,
+        start: offset(start),
+        end: offset(end),
+    })
 }
 
 fn line_that_begins(text: &str, from: usize, marker: &str) -> Option<usize> {
@@ -28,7 +34,10 @@ fn line_that_begins(text: &str, from: usize, marker: &str) -> Option<usize> {
 }
 
 pub(super) fn report_conflict(facts: &FileFacts<'_>, conflict: Span) -> Diagnostic {
-    let marker = Span { end: conflict.start + 7, ..conflict };
+    let marker = Span {
+        end: conflict.start + 7,
+        ..conflict
+    };
     Diagnostic::new(
         &RULE,
         "invalid YAML: merge conflict",
@@ -115,13 +124,17 @@ fn report_problem(facts: &FileFacts<'_>, problem: &YamlProblem) -> Diagnostic {
                     "tab outside of quotes",
                     "use spaces, or quote the string if the tab is part of it",
                 ),
-                PythonRefusal::QuestionMark => {
-                    ("`?` ends an unquoted string inside of [] and {}", "quote the string")
-                }
+                PythonRefusal::QuestionMark => (
+                    "`?` ends an unquoted string inside of [] and {}",
+                    "quote the string",
+                ),
             };
-            found(&format!("invalid YAML for PyYAML: {what}"), "PyYAML stops here")
-                .note("YAML allows it, but cloud-init uses PyYAML's own parser")
-                .help(help)
+            found(
+                &format!("invalid YAML for PyYAML: {what}"),
+                "PyYAML stops here",
+            )
+            .note("YAML allows it, but cloud-init uses PyYAML's own parser")
+            .help(help)
         }
         YamlProblemKind::UnhashableKey => {
             found("list or mapping used as a key", "not allowed as a key").help(text)
@@ -133,21 +146,28 @@ fn report_problem(facts: &FileFacts<'_>, problem: &YamlProblem) -> Diagnostic {
         .help("give `<<` a mapping, such as an alias of one"),
         YamlProblemKind::UndefinedAlias(_) => {
             let name = facts.quote(at);
-            found(&format!("undefined alias `{name}`"), "no anchor of this name comes before it")
-                .help("define the anchor earlier in the same YAML document, or quote this")
-                .about(name)
+            found(
+                &format!("undefined alias `{name}`"),
+                "no anchor of this name comes before it",
+            )
+            .help("define the anchor earlier in the same YAML document, or quote this")
+            .about(name)
         }
         YamlProblemKind::DuplicateAnchor { first } => {
             let name = facts.quote(at);
-            found(&format!("duplicate anchor `{name}` in a YAML document"), "defined again here")
-                .related(*first, "first defined here")
-                .help("rename one of them")
-                .about(name)
+            found(
+                &format!("duplicate anchor `{name}` in a YAML document"),
+                "defined again here",
+            )
+            .related(*first, "first defined here")
+            .help("rename one of them")
+            .about(name)
         }
-        YamlProblemKind::RecursiveAlias => {
-            found("alias inside the collection that it refers to", "recursive alias")
-                .help("write the value out")
-        }
+        YamlProblemKind::RecursiveAlias => found(
+            "alias inside the collection that it refers to",
+            "recursive alias",
+        )
+        .help("write the value out"),
         YamlProblemKind::DuplicateKey { .. }
         | YamlProblemKind::AmbiguousMerge { .. }
         | YamlProblemKind::Surrogate

@@ -24,8 +24,10 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
         Place::Site(_) => FOLDERS[2],
     };
     // Pegleg does not lint site definitions (`pegleg.md` 1.3).
-    let linted =
-        facts.documents.iter().filter(|document| !document.key.schema.contains("SiteDefinition"));
+    let linted = facts
+        .documents
+        .iter()
+        .filter(|document| !document.key.schema.contains("SiteDefinition"));
     found.extend(linted.filter_map(|document| report(document, folder)));
 }
 

@@ -23,7 +23,9 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
     }
     for doc in docs.iter().copied() {
         let writes = facts.rendered.writes(doc);
-        let Some(data) = facts.rendered.data(doc).filter(|_| !writes.is_empty()) else { continue };
+        let Some(data) = facts.rendered.data(doc).filter(|_| !writes.is_empty()) else {
+            continue;
+        };
         let mut reported = HashSet::new();
         for write in writes {
             if let Some(leak) = leak(data, write, aliases)
@@ -51,7 +53,10 @@ fn leak(data: &Node, write: &Write, aliases: &Aliases) -> Option<AliasLeak> {
             let here = Location(write.location.0[..depth].to_vec());
             if let Some(other) = elsewhere(data, around.span, &here) {
                 let below = Location(write.location.0[depth..].to_vec());
-                return Some(AliasLeak { shared: *shared, other: other.joined(&below) });
+                return Some(AliasLeak {
+                    shared: *shared,
+                    other: other.joined(&below),
+                });
             }
         }
         around = child(around, piece)?;
@@ -65,7 +70,11 @@ fn elsewhere(data: &Node, span: Span, here: &Location) -> Option<Location> {
     let is_it =
         |node: &Node, place: &Location| node.span == span && node.is_collection() && place != here;
     let root = Location::root();
-    if is_it(data, &root) { Some(root) } else { first_inside(data, is_it) }
+    if is_it(data, &root) {
+        Some(root)
+    } else {
+        first_inside(data, is_it)
+    }
 }
 
 fn report(
@@ -78,14 +87,21 @@ fn report(
     let document = facts.document(doc);
     let other = facts.shown_place(data, &leak.other);
     let other = other.map_or("another place".into(), |place| format!("`{place}`"));
-    let message = format!("in Deckhand, a write into `{}` changes {other} too", document.key.name);
-    Diagnostic::new(&RULE, message, Label::new(write.at, "writes into a value that has an alias"))
-        .related(facts.first_line(leak.shared.collection), "the value")
-        .related(leak.shared.alias, "its alias")
-        .note(
-            "Deckhand's loader makes a value and its aliases one object, so a write to one place \
+    let message = format!(
+        "in Deckhand, a write into `{}` changes {other} too",
+        document.key.name
+    );
+    Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(write.at, "writes into a value that has an alias"),
+    )
+    .related(facts.first_line(leak.shared.collection), "the value")
+    .related(leak.shared.alias, "its alias")
+    .note(
+        "Deckhand's loader makes a value and its aliases one object, so a write to one place \
              changes all of them; layercake renders copies",
-        )
-        .help("write the value out instead of the alias")
-        .document(document.key.clone())
+    )
+    .help("write the value out instead of the alias")
+    .document(document.key.clone())
 }

@@ -29,8 +29,12 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
         let writes = facts.rendered.writes(doc);
         // Writes before the first source value change only the document itself, and nothing changes
         // what the last write leaves.
-        let first = writes.iter().position(|write| is_of_source(facts, doc, write));
-        let Some(first) = first.filter(|first| first + 1 < writes.len()) else { continue };
+        let first = writes
+            .iter()
+            .position(|write| is_of_source(facts, doc, write));
+        let Some(first) = first.filter(|first| first + 1 < writes.len()) else {
+            continue;
+        };
         if may_leak(facts, doc, &writes[first..]) {
             check_document(facts, doc, &writes[first..], found);
         }
@@ -46,8 +50,11 @@ fn may_leak(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write]) -> bool {
     writes.iter().any(|write| {
         let target = target(write);
         let changed = target.split_last().map_or(&[][..], |(_, changed)| changed);
-        let last_around =
-            |place: &[Piece]| put.iter().rev().find(|(around, _)| place.starts_with(around));
+        let last_around = |place: &[Piece]| {
+            put.iter()
+                .rev()
+                .find(|(around, _)| place.starts_with(around))
+        };
         let is_deeper =
             |(around, of_source): &(&[Piece], bool)| *of_source && around.len() < changed.len();
         let leaks =
@@ -70,7 +77,10 @@ fn target(write: &Write) -> &[Piece] {
 
 /// Whether a write stores a list or mapping that the source then shares.
 fn is_of_source(facts: &SiteFacts<'_>, doc: DocId, write: &Write) -> bool {
-    write.is_collection && facts.substitution(doc, write).is_some_and(|it| !it.writing.deepcopy)
+    write.is_collection
+        && facts
+            .substitution(doc, write)
+            .is_some_and(|it| !it.writing.deepcopy)
 }
 
 fn check_document(
@@ -82,7 +92,9 @@ fn check_document(
     let mut owners = Owners::default();
     let mut reported = HashSet::new();
     for write in writes {
-        let Some(substitution) = facts.substitution(doc, write) else { continue };
+        let Some(substitution) = facts.substitution(doc, write) else {
+            continue;
+        };
         if let Some(leak) = owners.leak(write)
             && reported.insert(write.at)
         {
@@ -114,7 +126,11 @@ enum Owner<'a> {
     Document,
     /// A source: of the value at the place and everything inside or, if the outermost level was
     /// copied, only of what is inside.
-    Source { earlier: &'a Write, source: DocId, outermost: bool },
+    Source {
+        earlier: &'a Write,
+        source: DocId,
+        outermost: bool,
+    },
 }
 
 impl<'a> Owners<'a> {
@@ -129,10 +145,15 @@ impl<'a> Owners<'a> {
         let (_, end, owner) = around.max_by_key(|(order, _, _)| *order)?;
         match owner {
             Owner::Document => None,
-            Owner::Source { outermost: false, .. } if end == changed.len() => None,
-            Owner::Source { earlier, source, .. } => {
-                Some(SubstitutionLeak { earlier, source: *source })
-            }
+            Owner::Source {
+                outermost: false, ..
+            } if end == changed.len() => None,
+            Owner::Source {
+                earlier, source, ..
+            } => Some(SubstitutionLeak {
+                earlier,
+                source: *source,
+            }),
         }
     }
 
@@ -157,10 +178,24 @@ impl<'a> Owners<'a> {
             // each collection in it.
             for (key, _) in entries.iter().filter(|(_, entry)| entry.is_collection()) {
                 let place = Cow::Owned(vec![Piece::Key(key.clone())]);
-                self.put(place, Owner::Source { earlier: write, source, outermost: true });
+                self.put(
+                    place,
+                    Owner::Source {
+                        earlier: write,
+                        source,
+                        outermost: true,
+                    },
+                );
             }
         } else {
-            self.put(place, Owner::Source { earlier: write, source, outermost: false });
+            self.put(
+                place,
+                Owner::Source {
+                    earlier: write,
+                    source,
+                    outermost: false,
+                },
+            );
         }
     }
 
@@ -182,7 +217,10 @@ fn report(
     let message = format!("in Deckhand, a substitution into `{name}` changes `{source_name}` too");
     let label = format!("writes into a value from `{source_name}`");
     let finding = Diagnostic::new(&RULE, message, Label::new(write.at, label))
-        .related(leak.earlier.at, format!("a value of `{source_name}` is written here"))
+        .related(
+            leak.earlier.at,
+            format!("a value of `{source_name}` is written here"),
+        )
         .related(
             source.name_span,
             "Deckhand changes this document, for all that substitute from it",
@@ -193,7 +231,11 @@ fn report(
         )
         .document(document.key.clone())
         .document(source.key.clone());
-    let flags = if fix.is_some() { " (`lint --fix --unsafe-fixes` adds it)" } else { "" };
+    let flags = if fix.is_some() {
+        " (`lint --fix --unsafe-fixes` adds it)"
+    } else {
+        ""
+    };
     let finding = finding.help(format!(
         "with Deckhand 0531c10 or later, add `deepcopy: true` to `src` of the earlier \
          substitution{flags}; older versions refuse this key: substitute smaller parts"
@@ -212,8 +254,16 @@ fn deep_copy(
     substitution: &Substitution<'_>,
 ) -> Option<TextEdit> {
     let is_asked = |it: &Written<'_>| std::ptr::eq(it.writing, substitution.writing);
-    let Written { span: entry, source, .. } = document.substitutions().find(is_asked)?;
-    let SubstitutionSource { span: source, deepcopy, .. } = source;
+    let Written {
+        span: entry,
+        source,
+        ..
+    } = document.substitutions().find(is_asked)?;
+    let SubstitutionSource {
+        span: source,
+        deepcopy,
+        ..
+    } = source;
     let text = &**facts.sources.get(source.file).text();
     let (before, behind) = text.split_at_checked(source.start as usize)?;
     let has_own_text = entry.contains(*source) && before.trim_end().ends_with(':');
@@ -221,7 +271,10 @@ fn deep_copy(
         return None;
     }
     if let Some(value) = deepcopy {
-        let edit = TextEdit { span: *value, text: "true".to_owned() };
+        let edit = TextEdit {
+            span: *value,
+            text: "true".to_owned(),
+        };
         return Some(edit).filter(|_| source.contains(*value));
     }
     let first = behind.strip_prefix('{').map_or(behind, str::trim_start);
@@ -229,7 +282,11 @@ fn deep_copy(
         return None;
     }
     let (before, indent) = before.split_at(before.rfind('\n').map_or(0, |end| end + 1));
-    let line_break = if before.ends_with("\r\n") { "\r\n" } else { "\n" };
+    let line_break = if before.ends_with("\r\n") {
+        "\r\n"
+    } else {
+        "\n"
+    };
     let separator = match (behind.starts_with('{'), indent.trim().is_empty()) {
         (true, _) => ", ".to_owned(),
         (false, true) => format!("{line_break}{indent}"),
@@ -237,5 +294,8 @@ fn deep_copy(
     };
     let at = source.start + offset(behind.len() - first.len());
     let span = Span::point(source.file, at);
-    Some(TextEdit { span, text: format!("deepcopy: true{separator}") })
+    Some(TextEdit {
+        span,
+        text: format!("deepcopy: true{separator}"),
+    })
 }

@@ -20,8 +20,14 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Diagnostic>) {
     if replaced.is_empty() {
         return;
     }
-    for doc in docs.iter().copied().filter(|doc| facts.graph.recipe(*doc).emit) {
-        let Some(data) = facts.rendered.data(doc) else { continue };
+    for doc in docs
+        .iter()
+        .copied()
+        .filter(|doc| facts.graph.recipe(*doc).emit)
+    {
+        let Some(data) = facts.rendered.data(doc) else {
+            continue;
+        };
         // Most documents contain none: places are tracked only if one does.
         if !is_in(&replaced, data) {
             continue;
@@ -37,7 +43,13 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Diagnostic>) {
                 if let Some(pattern) = replaced.get(word)
                     && !is_to_be_replaced(facts, doc, data, place, word)
                 {
-                    let left = LeftoverPlaceholder { doc, node, place, word, pattern: *pattern };
+                    let left = LeftoverPlaceholder {
+                        doc,
+                        node,
+                        place,
+                        word,
+                        pattern: *pattern,
+                    };
                     found.push(self::report(facts, &left));
                 }
             }
@@ -54,8 +66,15 @@ fn replaced_words<'a>(graph: &'a Graph, docs: &[DocId]) -> ReplacedWords<'a> {
     let recipes = docs.iter().map(|doc| graph.recipe(*doc));
     for recipe in recipes.filter(|recipe| recipe.steps.instructions().have_patterns()) {
         for step in recipe.steps.iter() {
-            let Op::Substitute(substitution) = step.op else { continue };
-            for part in substitution.writing.to.iter().filter_map(|to| to.part.as_ref()) {
+            let Op::Substitute(substitution) = step.op else {
+                continue;
+            };
+            for part in substitution
+                .writing
+                .to
+                .iter()
+                .filter_map(|to| to.part.as_ref())
+            {
                 if let Some(word) = placeholder(part.pattern.value.text()) {
                     replaced.entry(word).or_insert(part.pattern.span);
                 }
@@ -94,7 +113,9 @@ fn is_in(replaced: &ReplacedWords<'_>, node: &Node) -> bool {
 
 /// Placeholder that a pattern replaces, if it is in capitals and so unlikely to be a coincidence.
 fn placeholder(pattern: &str) -> Option<&str> {
-    let inner = pattern.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    let inner = pattern
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'));
     let word = inner.unwrap_or(pattern);
     is_in_capitals(word).then_some(word)
 }
@@ -109,7 +130,10 @@ fn is_to_be_replaced(
     word: &str,
 ) -> bool {
     let mut recipes = std::iter::successors(Some(facts.graph.recipe(doc)), |recipe| {
-        recipe.base.filter(|_| recipe.starts_as_base()).map(|base| facts.graph.recipe(base.doc))
+        recipe
+            .base
+            .filter(|_| recipe.starts_as_base())
+            .map(|base| facts.graph.recipe(base.doc))
     });
     let replaces = |to: &Destination| {
         let is_word = |part: &Part| placeholder(part.pattern.value.text()) == Some(word);
@@ -141,10 +165,15 @@ struct LeftoverPlaceholder<'a> {
 }
 
 fn report(facts: &SiteFacts<'_>, left: &LeftoverPlaceholder<'_>) -> Diagnostic {
-    let LeftoverPlaceholder { doc, word, pattern, .. } = *left;
+    let LeftoverPlaceholder {
+        doc, word, pattern, ..
+    } = *left;
     let text = at(facts, left.node, word);
     let (primary, label) = match brought(facts, doc, left.place) {
-        Some(at) => (at, "the string is substituted here, and nothing replaces the placeholder"),
+        Some(at) => (
+            at,
+            "the string is substituted here, and nothing replaces the placeholder",
+        ),
         None => (text, "nothing replaces it"),
     };
     let place = left.place.to_string();
@@ -174,7 +203,10 @@ fn brought(facts: &SiteFacts<'_>, doc: DocId, place: &Location) -> Option<Span> 
             Some((WriteKind::Layered | WriteKind::Merged, _)) | None => {}
         }
         let recipe = facts.graph.recipe(doc);
-        next = recipe.base.filter(|_| recipe.starts_as_base()).map(|base| base.doc);
+        next = recipe
+            .base
+            .filter(|_| recipe.starts_as_base())
+            .map(|base| base.doc);
     }
     None
 }

@@ -6,12 +6,21 @@ use crate::system::heat::GroupProblem;
 use crate::yaml::Value;
 use crate::yaml::emit::scalar_text;
 
-super::rule!("lossy-version", Warning, "unquoted version that loses digits as a number");
+super::rule!(
+    "lossy-version",
+    Warning,
+    "unquoted version that loses digits as a number"
+);
 
 pub(super) fn report(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
-    let Value::Float(_) = scalar.value else { return None };
+    let Value::Float(_) = scalar.value else {
+        return None;
+    };
     let read = scalar_text(scalar.value);
-    let is_decimal = scalar.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_decimal = scalar
+        .text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
     if !is_decimal || read == scalar.text || !scalar.names_version() {
         return None;
     }

@@ -18,10 +18,21 @@ super::rule!(
 const MAX_FURTHER_PLACES: usize = 8;
 
 fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
-    for doc in docs.iter().copied().filter(|doc| !has_failed_action(facts, *doc)) {
-        let Some(taken) = taken_over(facts, doc) else { continue };
+    for doc in docs
+        .iter()
+        .copied()
+        .filter(|doc| !has_failed_action(facts, *doc))
+    {
+        let Some(taken) = taken_over(facts, doc) else {
+            continue;
+        };
         let mut lost = Vec::new();
-        add_lost(&facts.graph.recipe(doc).data, &mut Location::root(), &taken, &mut lost);
+        add_lost(
+            &facts.graph.recipe(doc).data,
+            &mut Location::root(),
+            &taken,
+            &mut lost,
+        );
         if !lost.is_empty() {
             found.push((doc, report(facts, doc, &lost)));
         }
@@ -35,8 +46,10 @@ pub(super) fn has_failed_action(facts: &SiteFacts<'_>, doc: DocId) -> bool {
     problems.any(|problem| {
         matches!(
             problem.kind,
-            ProblemKind::MissingActionPath { in_parent: false, .. }
-                | ProblemKind::ActionPath { .. }
+            ProblemKind::MissingActionPath {
+                in_parent: false,
+                ..
+            } | ProblemKind::ActionPath { .. }
         )
     })
 }
@@ -53,7 +66,9 @@ fn taken_over(facts: &SiteFacts<'_>, doc: DocId) -> Option<Vec<Location>> {
     }
     let mut taken = Vec::new();
     for step in recipe.steps.iter() {
-        let Op::Merge { method, path } = step.op else { continue };
+        let Op::Merge { method, path } = step.op else {
+            continue;
+        };
         let path = path.value.effective(method, semantics)?;
         let list = match method {
             Method::Delete => continue,

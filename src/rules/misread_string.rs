@@ -12,7 +12,10 @@ super::rule!(
 );
 
 pub(super) fn report(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
-    if !matches!(scalar.value, Value::Int(_) | Value::BigInt(_) | Value::Float(_)) {
+    if !matches!(
+        scalar.value,
+        Value::Int(_) | Value::BigInt(_) | Value::Float(_)
+    ) {
         return None;
     }
     let why = match scalar.text {
@@ -20,7 +23,11 @@ pub(super) fn report(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
         text if text.contains('_') => "digits with underscores are a number",
         _ => return None,
     };
-    let message = format!("`{}` is read as the number {}", scalar.text, scalar_text(scalar.value));
+    let message = format!(
+        "`{}` is read as the number {}",
+        scalar.text,
+        scalar_text(scalar.value)
+    );
     Some(
         scalar
             .finding(&RULE, message, why)

@@ -8,21 +8,36 @@ use crate::render::{Problem, ProblemKind};
 super::rule!("missing-action-path", Error [Refused], "an action's path does not exist", was "P005");
 
 pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
-    let ProblemKind::MissingActionPath { method, path, in_parent, near } = &problem.kind else {
+    let ProblemKind::MissingActionPath {
+        method,
+        path,
+        in_parent,
+        near,
+    } = &problem.kind
+    else {
         unreachable!("the rule reports only this kind of problem")
     };
     let name = facts.name(problem.doc);
-    let base =
-        facts.graph.recipe(problem.doc).base.expect("only a document with a parent has actions");
+    let base = facts
+        .graph
+        .recipe(problem.doc)
+        .base
+        .expect("only a document with a parent has actions");
     let verb = match method {
         Method::Merge => "merges",
         Method::Replace => "replaces",
         Method::Delete => "deletes",
     };
     let (lacks, label) = if *in_parent {
-        ("where its parent has nothing", "missing, or null, in the parent")
+        (
+            "where its parent has nothing",
+            "missing, or null, in the parent",
+        )
     } else {
-        ("where its own data has nothing", "missing, or null, in the document's own data")
+        (
+            "where its own data has nothing",
+            "missing, or null, in the document's own data",
+        )
     };
     let message = format!("`{name}` {verb} `{path}`, {lacks}");
     let mut diagnostic = Diagnostic::new(&RULE, message, Label::new(problem.at, label));
@@ -34,8 +49,8 @@ pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
     match near {
         Some(near) => diagnostic.did_you_mean(near, None),
         None if *in_parent => diagnostic.help("remove the action, or correct its path"),
-        None => {
-            diagnostic.help(format!("add a value at this path to `{name}`, or correct the path"))
-        }
+        None => diagnostic.help(format!(
+            "add a value at this path to `{name}`, or correct the path"
+        )),
     }
 }

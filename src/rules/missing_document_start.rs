@@ -33,7 +33,9 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
         return;
     }
     let first = text.len() - text.trim_start_matches(BYTE_ORDER_MARK).len();
-    let Some(start) = start(text, first) else { return };
+    let Some(start) = start(text, first) else {
+        return;
+    };
     let finding = report(facts.file, first, &start);
     let fix = fix(facts.file, text, first, &start);
     found.push(Diagnostic { fix, ..finding });
@@ -44,7 +46,9 @@ fn start(text: &str, first: usize) -> Option<FileStart> {
     let mut at = first;
     for line in text[first..].split_inclusive('\n') {
         let bare = line.trim();
-        let rest = line.strip_prefix(MARKER).filter(|rest| !rest.starts_with(is_content));
+        let rest = line
+            .strip_prefix(MARKER)
+            .filter(|rest| !rest.starts_with(is_content));
         match rest {
             Some(rest) if at == first => return (!is_line_end(rest)).then_some(FileStart::Shared),
             Some(_) => return Some(FileStart::Late { marker: at }),
@@ -74,23 +78,27 @@ fn report(file: FileId, first: usize, start: &FileStart) -> Diagnostic {
             .note("Pegleg checks only the first line, and rejects the file; Deckhand accepts it")
     };
     match start {
-        FileStart::Unmarked => {
-            Diagnostic::new(&RULE, "the file does not begin with `---`", label("no `---` here"))
-                .note("Pegleg rejects the file; Deckhand accepts it")
-                .help("start the file with `---` on a line of its own")
-        }
-        FileStart::Late { marker } => {
-            note("`---` comes after comments or blank lines", label("`---` is not the first line"))
-                .related(
-                    Span::new(file, offset(*marker), offset(marker + MARKER.len())),
-                    "the marker is here",
-                )
-                .help("move `---` to the first line")
-        }
-        FileStart::Shared => {
-            note("the first line has more than `---`", label("`---` is not alone on its line"))
-                .help("put `---` on a line of its own")
-        }
+        FileStart::Unmarked => Diagnostic::new(
+            &RULE,
+            "the file does not begin with `---`",
+            label("no `---` here"),
+        )
+        .note("Pegleg rejects the file; Deckhand accepts it")
+        .help("start the file with `---` on a line of its own"),
+        FileStart::Late { marker } => note(
+            "`---` comes after comments or blank lines",
+            label("`---` is not the first line"),
+        )
+        .related(
+            Span::new(file, offset(*marker), offset(marker + MARKER.len())),
+            "the marker is here",
+        )
+        .help("move `---` to the first line"),
+        FileStart::Shared => note(
+            "the first line has more than `---`",
+            label("`---` is not alone on its line"),
+        )
+        .help("put `---` on a line of its own"),
         FileStart::Directive => note(
             "the file begins with a directive instead of `---`",
             label("a directive before `---`"),
@@ -116,23 +124,36 @@ fn fix(file: FileId, text: &str, first: usize, start: &FileStart) -> Option<Fix>
             let end = behind + text[behind..].find('\n').map_or(0, |at| at + 1);
             let is_alone = text[behind..end].trim().is_empty();
             let end = if is_alone { end } else { behind };
-            ("move `---` to the first line", vec![put_first(), edit(*marker..end, "")])
+            (
+                "move `---` to the first line",
+                vec![put_first(), edit(*marker..end, "")],
+            )
         }
         FileStart::Shared => {
             let (from, behind) = (first + MARKER.len(), blanks_behind(text, first));
             let is_alone = is_line_end(&text[behind..]);
             let instead = if is_alone { "" } else { line_end };
-            ("put `---` on its own line", vec![edit(from..behind, instead)])
+            (
+                "put `---` on its own line",
+                vec![edit(from..behind, instead)],
+            )
         }
         FileStart::Directive => return None,
     };
-    Some(Fix { safety: Safety::Safe, message: message.to_owned(), edits })
+    Some(Fix {
+        safety: Safety::Safe,
+        message: message.to_owned(),
+        edits,
+    })
 }
 
 /// End of the blanks after a marker.
 fn blanks_behind(text: &str, marker: usize) -> usize {
     let behind = marker + MARKER.len();
-    behind + text[behind..].find(|letter| !matches!(letter, ' ' | '\t')).unwrap_or(0)
+    behind
+        + text[behind..]
+            .find(|letter| !matches!(letter, ' ' | '\t'))
+            .unwrap_or(0)
 }
 
 /// Line ending that the file uses.

@@ -12,7 +12,10 @@ super::rule!(
 
 pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let document = facts.document(doc);
-    let message = format!("the secret that `{}` refers to cannot be looked up", document.key.name);
+    let message = format!(
+        "the secret that `{}` refers to cannot be looked up",
+        document.key.name
+    );
     let label = Label::new(document.data.span, "a reference to a secret store");
     Diagnostic::new(&RULE, message, label)
         .note("only Deckhand's service has a secret store: the reference is rendered unchanged")

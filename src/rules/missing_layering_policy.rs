@@ -7,9 +7,16 @@ use crate::source::Span;
 super::rule!("missing-layering-policy", Error [Refused, Absence, Cause], "a site has no LayeringPolicy", was "P005");
 
 pub(super) fn report(facts: &SiteFacts<'_>) -> Diagnostic {
-    let is_layer = facts.site.documents.iter().any(|document| document.layer.is_some());
+    let is_layer = facts
+        .site
+        .documents
+        .iter()
+        .any(|document| document.layer.is_some());
     let what = if is_layer { "this layer" } else { "the layers" };
-    let label = Label::new(place(facts), format!("no document defines the order of {what}"));
+    let label = Label::new(
+        place(facts),
+        format!("no document defines the order of {what}"),
+    );
     Diagnostic::new(&RULE, "no LayeringPolicy among the documents", label)
         .note("Deckhand refuses the whole site; layercake renders every document without a parent")
         .help(
@@ -21,7 +28,14 @@ pub(super) fn report(facts: &SiteFacts<'_>) -> Diagnostic {
 /// First layer of a document, or else the first name.
 pub(super) fn place(facts: &SiteFacts<'_>) -> Span {
     let documents = &facts.site.documents;
-    let layer = documents.iter().find_map(|document| document.layer.as_ref());
-    let first = || documents.first().expect("a site without documents needs no policy").name_span;
+    let layer = documents
+        .iter()
+        .find_map(|document| document.layer.as_ref());
+    let first = || {
+        documents
+            .first()
+            .expect("a site without documents needs no policy")
+            .name_span
+    };
     layer.map_or_else(first, |layer| layer.span)
 }

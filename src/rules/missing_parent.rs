@@ -11,7 +11,11 @@ use crate::system::deckhand::document::{Document, Selector};
 use crate::yaml::emit::to_flow;
 use crate::yaml::{Key, Mapping, Node, Value};
 
-super::rule!("missing-parent", Error[Absence], "no document matches a parentSelector");
+super::rule!(
+    "missing-parent",
+    Error[Absence],
+    "no document matches a parentSelector"
+);
 
 pub(super) fn report(facts: &SiteFacts<'_>, child: DocId) -> Diagnostic {
     let document = facts.document(child);
@@ -19,7 +23,10 @@ pub(super) fn report(facts: &SiteFacts<'_>, child: DocId) -> Diagnostic {
     let title = facts.name(child);
     let label = Label::new(
         selector.span,
-        format!("no `{}` in a higher layer has these labels", document.key.schema),
+        format!(
+            "no `{}` in a higher layer has these labels",
+            document.key.schema
+        ),
     );
     let message = format!("no document matches the parentSelector of `{title}`");
     let diagnostic = Diagnostic::new(&RULE, message, label)
@@ -37,17 +44,24 @@ pub(super) fn report(facts: &SiteFacts<'_>, child: DocId) -> Diagnostic {
 
 /// Adds the missing parent's schema and labels to the finding, unless the labels are too long.
 fn with_absent(diagnostic: Diagnostic, schema: &str, selector: &Selector) -> Diagnostic {
-    let Some(labels) = describe_labels(&selector.labels, selector.span) else { return diagnostic };
+    let Some(labels) = describe_labels(&selector.labels, selector.span) else {
+        return diagnostic;
+    };
     let message = format!("no `{schema}` in a higher layer has the labels `{labels}`");
     let texts = selector.labels.values().filter_map(Node::as_str);
-    diagnostic.absent(schema, message, NeededBy::Child).written_as(texts)
+    diagnostic
+        .absent(schema, message, NeededBy::Child)
+        .written_as(texts)
 }
 
 /// Formats labels; `None` if they are too long.
 fn describe_labels(labels: &Arc<Mapping>, span: Span) -> Option<String> {
     /// Maximum number of characters of labels that identify a parent.
     const MAX_CHARS: usize = 200;
-    let labels = to_flow(&Node::new(Value::Mapping(labels.clone()), span), MAX_CHARS + 1);
+    let labels = to_flow(
+        &Node::new(Value::Mapping(labels.clone()), span),
+        MAX_CHARS + 1,
+    );
     (labels.chars().count() <= MAX_CHARS).then_some(labels)
 }
 
@@ -74,10 +88,15 @@ fn with_reason(
     diagnostic: Diagnostic,
 ) -> Diagnostic {
     if let Some((doc, replaced)) = replaced(facts, document) {
-        let (name, labels) =
-            (facts.name(doc), describe_labels(&replaced.labels, replaced.name_span));
+        let (name, labels) = (
+            facts.name(doc),
+            describe_labels(&replaced.labels, replaced.name_span),
+        );
         return diagnostic
-            .related(replaced.name_span, format!("`{name}` in a higher layer has other labels"))
+            .related(
+                replaced.name_span,
+                format!("`{name}` in a higher layer has other labels"),
+            )
             .help(match labels {
                 Some(labels) => format!("select `{labels}`, or give `{name}` the selected labels"),
                 None => format!("select the labels of `{name}`, or give it the selected labels"),
@@ -91,8 +110,13 @@ fn with_reason(
     if let Some((doc, has, lacks)) = part_match(facts, child, selector) {
         let found = facts.name(doc);
         return diagnostic
-            .related(has, format!("`{found}` has this label, but not this `{lacks}`"))
-            .help(format!("add the label `{lacks}` to `{found}`, or remove it from the selector"));
+            .related(
+                has,
+                format!("`{found}` has this label, but not this `{lacks}`"),
+            )
+            .help(format!(
+                "add the label `{lacks}` to `{found}`, or remove it from the selector"
+            ));
     }
     without_reason(facts.name(child), diagnostic)
 }
@@ -138,7 +162,10 @@ fn others<'a>(
     facts: &'a SiteFacts<'_>,
     child: &Document,
 ) -> impl Iterator<Item = (DocId, &'a Document)> {
-    facts.site.iter().filter(|(_, other)| other.key.schema == child.key.schema)
+    facts
+        .site
+        .iter()
+        .filter(|(_, other)| other.key.schema == child.key.schema)
 }
 
 /// Label on a document of the same schema that is spelled almost like the selector's.
@@ -171,13 +198,24 @@ fn part_match<'a>(
 ) -> Option<(DocId, Span, &'a str)> {
     let document = facts.document(child);
     let elsewhere = |other: &&Document| other.key.layer != document.key.layer;
-    others(facts, document).filter(|(_, other)| elsewhere(other)).find_map(|(doc, other)| {
-        let has = |key: &Key, wanted: &Node| {
-            let label = other.labels.get(key)?;
-            label.value.equals_in_python(&wanted.value).then_some(label.span)
-        };
-        let found = selector.labels.iter().find_map(|(key, wanted)| has(key, wanted))?;
-        let lacking = selector.labels.iter().find(|(key, wanted)| has(key, wanted).is_none());
-        Some((doc, found, lacking?.0.as_str()?))
-    })
+    others(facts, document)
+        .filter(|(_, other)| elsewhere(other))
+        .find_map(|(doc, other)| {
+            let has = |key: &Key, wanted: &Node| {
+                let label = other.labels.get(key)?;
+                label
+                    .value
+                    .equals_in_python(&wanted.value)
+                    .then_some(label.span)
+            };
+            let found = selector
+                .labels
+                .iter()
+                .find_map(|(key, wanted)| has(key, wanted))?;
+            let lacking = selector
+                .labels
+                .iter()
+                .find(|(key, wanted)| has(key, wanted).is_none());
+            Some((doc, found, lacking?.0.as_str()?))
+        })
 }

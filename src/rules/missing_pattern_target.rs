@@ -19,9 +19,14 @@ pub(super) fn report(
 ) -> Diagnostic {
     let name = facts.name(problem.doc);
     let message = format!("`{name}` has nothing at `{path}` for the pattern to change");
-    let diagnostic =
-        Diagnostic::new(&RULE, message, Label::new(problem.at, "there is nothing at this path"))
-            .note(format!("a destination pattern changes part of an existing string: {outcome}"));
+    let diagnostic = Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(problem.at, "there is nothing at this path"),
+    )
+    .note(format!(
+        "a destination pattern changes part of an existing string: {outcome}"
+    ));
     match near {
         Some(near) => diagnostic.did_you_mean(near, None),
         None => diagnostic.help(

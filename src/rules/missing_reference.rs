@@ -31,26 +31,68 @@ impl Reference {
     /// Built-in references of Armada and Drydock, which look up documents by name: `schema`,
     /// `path`, `target`.
     const BUILT_IN: [[&str; 3]; 11] = [
-        ["armada/Manifest/v1", "$.chart_groups[*]", "armada/ChartGroup/v1"],
-        ["armada/ChartGroup/v1", "$.chart_group[*]", "armada/Chart/v1"],
+        [
+            "armada/Manifest/v1",
+            "$.chart_groups[*]",
+            "armada/ChartGroup/v1",
+        ],
+        [
+            "armada/ChartGroup/v1",
+            "$.chart_group[*]",
+            "armada/Chart/v1",
+        ],
         ["armada/Chart/v1", "$.dependencies[*]", "armada/Chart/v1"],
-        ["drydock/BaremetalNode/v1", "$.host_profile", "drydock/HostProfile/v1"],
-        ["drydock/BaremetalNode/v1", "$.addressing[*].network", "drydock/Network/v1"],
-        ["drydock/BaremetalNode/v1", "$.interfaces.*.device_link", "drydock/NetworkLink/v1"],
-        ["drydock/BaremetalNode/v1", "$.interfaces.*.networks[*]", "drydock/Network/v1"],
-        ["drydock/HostProfile/v1", "$.hardware_profile", "drydock/HardwareProfile/v1"],
-        ["drydock/HostProfile/v1", "$.interfaces.*.device_link", "drydock/NetworkLink/v1"],
-        ["drydock/HostProfile/v1", "$.interfaces.*.networks[*]", "drydock/Network/v1"],
-        ["drydock/NetworkLink/v1", "$.allowed_networks[*]", "drydock/Network/v1"],
+        [
+            "drydock/BaremetalNode/v1",
+            "$.host_profile",
+            "drydock/HostProfile/v1",
+        ],
+        [
+            "drydock/BaremetalNode/v1",
+            "$.addressing[*].network",
+            "drydock/Network/v1",
+        ],
+        [
+            "drydock/BaremetalNode/v1",
+            "$.interfaces.*.device_link",
+            "drydock/NetworkLink/v1",
+        ],
+        [
+            "drydock/BaremetalNode/v1",
+            "$.interfaces.*.networks[*]",
+            "drydock/Network/v1",
+        ],
+        [
+            "drydock/HostProfile/v1",
+            "$.hardware_profile",
+            "drydock/HardwareProfile/v1",
+        ],
+        [
+            "drydock/HostProfile/v1",
+            "$.interfaces.*.device_link",
+            "drydock/NetworkLink/v1",
+        ],
+        [
+            "drydock/HostProfile/v1",
+            "$.interfaces.*.networks[*]",
+            "drydock/Network/v1",
+        ],
+        [
+            "drydock/NetworkLink/v1",
+            "$.allowed_networks[*]",
+            "drydock/Network/v1",
+        ],
     ];
 
     /// References that need no configuration.
     pub(crate) fn built_in() -> Vec<Self> {
-        let built_in = Self::BUILT_IN.into_iter().map(|[schema, path, target]| Self {
-            schema: schema.into(),
-            path: Query::parse(path).expect("the built-in paths are paths"),
-            target: target.into(),
-        });
+        let built_in = Self::BUILT_IN
+            .into_iter()
+            .map(|[schema, path, target]| Self {
+                schema: schema.into(),
+                path: Query::parse(path).expect("the built-in paths are paths"),
+                target: target.into(),
+            });
         built_in.collect()
     }
 }
@@ -59,7 +101,10 @@ impl<'a> SiteFacts<'a> {
     /// References that a document's schema has.
     fn references_of(&self, doc: DocId) -> impl Iterator<Item = &'a Reference> {
         let schema = &self.site.document(doc).key.schema;
-        self.settings.references.iter().filter(move |reference| reference.schema == *schema)
+        self.settings
+            .references
+            .iter()
+            .filter(move |reference| reference.schema == *schema)
     }
 }
 
@@ -75,7 +120,11 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     walk.go_on(facts, &outputs);
     let others = missing(facts, &outputs, &mut walk);
     let stale = words(&stale_reference::RULE, facts, &outputs, &others);
-    found.extend(stale.into_iter().map(|finding| finding.note(stale_reference::NOTE)));
+    found.extend(
+        stale
+            .into_iter()
+            .map(|finding| finding.note(stale_reference::NOTE)),
+    );
 }
 
 fn words(
@@ -88,8 +137,9 @@ fn words(
         return Vec::new();
     }
     let surroundings = NameCandidates::of(facts, outputs, missing);
-    let found =
-        missing.iter().map(|(naming, docs)| report(rule, facts, &surroundings, naming, docs));
+    let found = missing
+        .iter()
+        .map(|(naming, docs)| report(rule, facts, &surroundings, naming, docs));
     found.collect()
 }
 
@@ -104,7 +154,10 @@ impl DocumentQueue {
     /// Starts from documents that nothing can refer to, such as a Manifest. A document that the
     /// site does not use, such as a `ChartGroup` of other sites, may have unresolved references.
     fn from_roots(facts: &SiteFacts<'_>, outputs: &ReferencedOutputs<'_>) -> Self {
-        let mut walk = Self { waiting: Vec::new(), seen: vec![false; facts.site.documents.len()] };
+        let mut walk = Self {
+            waiting: Vec::new(),
+            seen: vec![false; facts.site.documents.len()],
+        };
         for root in outputs.roots(&facts.settings.references) {
             walk.visit(root);
         }
@@ -120,7 +173,10 @@ impl DocumentQueue {
     /// Queues all other documents that refer to something.
     fn go_on(&mut self, facts: &SiteFacts<'_>, outputs: &ReferencedOutputs<'_>) {
         for schema in ReferencedOutputs::naming(&facts.settings.references) {
-            outputs.of_schema(schema).iter().for_each(|doc| self.visit(*doc));
+            outputs
+                .of_schema(schema)
+                .iter()
+                .for_each(|doc| self.visit(*doc));
         }
     }
 }
@@ -133,7 +189,9 @@ fn missing<'a>(
 ) -> BTreeMap<NameUse<'a>, Vec<DocId>> {
     let mut missing: BTreeMap<NameUse<'a>, Vec<DocId>> = BTreeMap::new();
     while let Some(doc) = walk.waiting.pop() {
-        let Some(data) = facts.rendered.data(doc) else { continue };
+        let Some(data) = facts.rendered.data(doc) else {
+            continue;
+        };
         for reference in facts.references_of(doc) {
             for (node, name) in names_at(reference, data) {
                 match outputs.named(&reference.target, name) {
@@ -159,7 +217,11 @@ fn names_at<'a>(
     reference: &Reference,
     data: &'a Node,
 ) -> impl Iterator<Item = (&'a Node, &'a str)> + use<'a> {
-    let nodes = reference.path.find(data).into_iter().filter(|node| !node.secret);
+    let nodes = reference
+        .path
+        .find(data)
+        .into_iter()
+        .filter(|node| !node.secret);
     nodes.filter_map(|node| Some((node, node.as_str()?)))
 }
 
@@ -170,10 +232,16 @@ pub(super) fn nearly_named<'f>(facts: &'f SiteFacts<'_>) -> impl Iterator<Item =
     facts.settings.references.iter().flat_map(move |reference| {
         let near = |schema: &&str| nearest(schema, [&*reference.target]).is_some();
         let near: BTreeSet<&str> = schemas.iter().copied().filter(near).collect();
-        let candidates = facts.site.iter().filter(|(_, it)| near.contains(&*it.key.schema));
-        let by_name: BTreeMap<&str, DocId> =
-            candidates.map(|(doc, document)| (&*document.key.name, doc)).collect();
-        named_by(facts, reference, &by_name).into_iter().map(|doc| (doc, &*reference.target))
+        let candidates = facts
+            .site
+            .iter()
+            .filter(|(_, it)| near.contains(&*it.key.schema));
+        let by_name: BTreeMap<&str, DocId> = candidates
+            .map(|(doc, document)| (&*document.key.name, doc))
+            .collect();
+        named_by(facts, reference, &by_name)
+            .into_iter()
+            .map(|doc| (doc, &*reference.target))
     })
 }
 
@@ -209,13 +277,23 @@ impl<'a> ReferencedOutputs<'a> {
         let references = facts.settings.references.iter();
         let asked = references.flat_map(|it| [&*it.schema, &*it.target]);
         let mut asked: TextMap<'_, Vec<DocId>> = asked.map(|schema| (schema, Vec::new())).collect();
-        for (doc, document) in facts.site.iter().filter(|(doc, _)| facts.site.is_output(*doc)) {
+        for (doc, document) in facts
+            .site
+            .iter()
+            .filter(|(doc, _)| facts.site.is_output(*doc))
+        {
             if let Some(docs) = asked.get_mut(&*document.key.schema) {
                 docs.push(doc);
             }
         }
-        let of_schemas = asked.into_iter().filter(|(_, docs)| !docs.is_empty()).collect();
-        Self { site: facts.site, of_schemas }
+        let of_schemas = asked
+            .into_iter()
+            .filter(|(_, docs)| !docs.is_empty())
+            .collect();
+        Self {
+            site: facts.site,
+            of_schemas,
+        }
     }
 
     fn has(&self, schema: &str) -> bool {
@@ -228,7 +306,10 @@ impl<'a> ReferencedOutputs<'a> {
 
     /// Schemas of documents that refer to others.
     fn naming(references: &[Reference]) -> BTreeSet<&str> {
-        references.iter().map(|reference| &*reference.schema).collect()
+        references
+            .iter()
+            .map(|reference| &*reference.schema)
+            .collect()
     }
 
     /// Rendered documents of a schema.
@@ -239,10 +320,14 @@ impl<'a> ReferencedOutputs<'a> {
     /// Referring documents whose schema is not the target of a reference from another schema.
     fn roots(&self, references: &[Reference]) -> impl Iterator<Item = DocId> {
         let is_named = |schema: &str| {
-            let mut others = references.iter().filter(|reference| *reference.schema != *schema);
+            let mut others = references
+                .iter()
+                .filter(|reference| *reference.schema != *schema);
             others.any(|reference| *reference.target == *schema && self.has(&reference.schema))
         };
-        let roots = Self::naming(references).into_iter().filter(move |schema| !is_named(schema));
+        let roots = Self::naming(references)
+            .into_iter()
+            .filter(move |schema| !is_named(schema));
         roots.flat_map(|schema| self.of_schema(schema)).copied()
     }
 }
@@ -267,8 +352,10 @@ impl<'a> NameCandidates<'a> {
         outputs: &ReferencedOutputs<'a>,
         missing: &'a BTreeMap<NameUse<'_>, Vec<DocId>>,
     ) -> Self {
-        let mut by_name: TextMap<'a, Vec<DocId>> =
-            missing.keys().map(|(_, _, name)| (&**name, Vec::new())).collect();
+        let mut by_name: TextMap<'a, Vec<DocId>> = missing
+            .keys()
+            .map(|(_, _, name)| (&**name, Vec::new()))
+            .collect();
         for (doc, document) in facts.site.iter() {
             if let Some(docs) = by_name.get_mut(&*document.key.name) {
                 docs.push(doc);
@@ -277,8 +364,10 @@ impl<'a> NameCandidates<'a> {
         let few =
             |docs: &[DocId]| docs.len().saturating_mul(missing.len()) <= Self::MAX_COMPARISONS;
         let names = |docs: &[DocId]| {
-            let mut names: Vec<&'a str> =
-                docs.iter().map(|doc| &*facts.site.document(*doc).key.name).collect();
+            let mut names: Vec<&'a str> = docs
+                .iter()
+                .map(|doc| &*facts.site.document(*doc).key.name)
+                .collect();
             names.sort_unstable();
             names
         };
@@ -312,32 +401,49 @@ fn report(
     docs: &[DocId],
 ) -> Diagnostic {
     let first = &facts.document(docs[0]).key;
-    let writer = facts.site.document_at(*at).map_or(first, |doc| &facts.document(doc).key);
+    let writer = facts
+        .site
+        .document_at(*at)
+        .map_or(first, |doc| &facts.document(doc).key);
     let message = format!(
         "{} `{}` names the {} `{name}`, which is not rendered",
         kind(&writer.schema),
         title(writer),
         kind(target)
     );
-    let diagnostic =
-        Diagnostic::new(rule, message, Label::new(*at, "not the name of a rendered document"))
-            .about(&**name)
-            .absent(
-                target,
-                format!("no `{target}` named `{name}` is rendered"),
-                NeededBy::Reference,
-            )
-            .written_as([&**name])
-            .document(writer.clone());
-    let users = docs.iter().map(|doc| &facts.document(*doc).key).filter(|key| *key != writer);
-    let named: Vec<String> =
-        users.clone().take(MAX_NAMED).map(|key| format!("`{}`", title(key))).collect();
+    let diagnostic = Diagnostic::new(
+        rule,
+        message,
+        Label::new(*at, "not the name of a rendered document"),
+    )
+    .about(&**name)
+    .absent(
+        target,
+        format!("no `{target}` named `{name}` is rendered"),
+        NeededBy::Reference,
+    )
+    .written_as([&**name])
+    .document(writer.clone());
+    let users = docs
+        .iter()
+        .map(|doc| &facts.document(*doc).key)
+        .filter(|key| *key != writer);
+    let named: Vec<String> = users
+        .clone()
+        .take(MAX_NAMED)
+        .map(|key| format!("`{}`", title(key)))
+        .collect();
     let more = users.clone().count() - named.len();
-    let diagnostic = users.fold(diagnostic, |diagnostic, key| diagnostic.document(key.clone()));
+    let diagnostic = users.fold(diagnostic, |diagnostic, key| {
+        diagnostic.document(key.clone())
+    });
     let diagnostic = match (&named[..], more) {
         ([], _) => diagnostic,
         (_, 0) => diagnostic.note(format!("it is rendered in {}", named.join(", "))),
-        _ => diagnostic.note(format!("it is rendered in {} and {more} more", named.join(", "))),
+        _ => diagnostic.note(format!(
+            "it is rendered in {} and {more} more",
+            named.join(", ")
+        )),
     };
     explained(facts, surroundings, diagnostic, target, name)
 }
@@ -351,17 +457,30 @@ fn explained(
     target: &str,
     name: &str,
 ) -> Diagnostic {
-    let mut named = surroundings.named(name).iter().map(|doc| (*doc, facts.document(*doc)));
-    let mut same = named.clone().filter(|(_, document)| *document.key.schema == *target);
+    let mut named = surroundings
+        .named(name)
+        .iter()
+        .map(|doc| (*doc, facts.document(*doc)));
+    let mut same = named
+        .clone()
+        .filter(|(_, document)| *document.key.schema == *target);
     if let Some((doc, document)) = same.next() {
         let (why, help) = if document.is_abstract {
-            ("is abstract, so it is not rendered", "refer to a document that is rendered")
+            (
+                "is abstract, so it is not rendered",
+                "refer to a document that is rendered",
+            )
         } else if facts.site.standing_for(doc) == doc {
             ("is not rendered", "refer to a document that is rendered")
         } else {
-            ("is replaced by a document that is abstract", "make the replacement concrete")
+            (
+                "is replaced by a document that is abstract",
+                "make the replacement concrete",
+            )
         };
-        return diagnostic.related(document.name_span, format!("`{name}` {why}")).help(help);
+        return diagnostic
+            .related(document.name_span, format!("`{name}` {why}"))
+            .help(help);
     }
     let near = surroundings.near(target, name);
     let diagnostic = match near {

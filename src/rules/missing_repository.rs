@@ -16,17 +16,28 @@ const MAX_PLACES: usize = 3;
 
 pub(super) fn report(name: &str, sites: &[(Arc<str>, NamedRepository)]) -> Diagnostic {
     let ((_, first), others) = sites.split_first().expect("at least one site refers to it");
-    let label = Label::new(first.name.span, "the site includes this repository's documents");
+    let label = Label::new(
+        first.name.span,
+        "the site includes this repository's documents",
+    );
     let message = match others.len() {
         0 => format!("repository `{name}` of the site definition was not given"),
-        count => format!("repository `{name}` of {} site definitions was not given", count + 1),
+        count => format!(
+            "repository `{name}` of {} site definitions was not given",
+            count + 1
+        ),
     };
     let related = others.iter().take(MAX_PLACES);
     let related = related
         .map(|(site, named)| Label::new(named.name.span, format!("{site} includes them too")));
     let help = format!("pass a clone of it: `--repository {name}=PATH`");
-    let finding =
-        Diagnostic::new(&RULE, message, label).note("its documents are unknown").help(help);
+    let finding = Diagnostic::new(&RULE, message, label)
+        .note("its documents are unknown")
+        .help(help);
     let sites = sites.iter().map(|(site, _)| site.clone()).collect();
-    Diagnostic { sites, related: related.collect(), ..finding }
+    Diagnostic {
+        sites,
+        related: related.collect(),
+        ..finding
+    }
 }

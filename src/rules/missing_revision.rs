@@ -10,10 +10,17 @@ super::rule!(
 );
 
 pub(super) fn report(repository: &NamedRepository, why: &Unreadable) -> Diagnostic {
-    let at = repository.pin.as_ref().map_or(repository.name.span, |pin| pin.span);
+    let at = repository
+        .pin
+        .as_ref()
+        .map_or(repository.name.span, |pin| pin.span);
     let name = &repository.name.value;
     let label = Label::new(at, "the site includes the documents of this revision");
-    let message =
-        format!("repository `{name}` of the site definition cannot be read: {}", why.reason);
-    Diagnostic::new(&RULE, message, label).note("its documents are unknown").help(&*why.help)
+    let message = format!(
+        "repository `{name}` of the site definition cannot be read: {}",
+        why.reason
+    );
+    Diagnostic::new(&RULE, message, label)
+        .note("its documents are unknown")
+        .help(&*why.help)
 }

@@ -7,10 +7,14 @@ super::rule!("missing-site-definition", Error [Cause], "site folder without a si
 
 pub(super) fn report(file: FileId) -> Diagnostic {
     let label = Label::new(Span::point(file, 0), "this file does not exist");
-    Diagnostic::new(&RULE, "folder below `site/` without a `site-definition.yaml`", label)
-        .note(
-            "its files belong to no site; Pegleg rejects the whole repository, including in `repo \
+    Diagnostic::new(
+        &RULE,
+        "folder below `site/` without a `site-definition.yaml`",
+        label,
+    )
+    .note(
+        "its files belong to no site; Pegleg rejects the whole repository, including in `repo \
              lint` and `site list`",
-        )
-        .help("add the file, with `data.site_type`, or move the folder out of `site/`")
+    )
+    .help("add the file, with `data.site_type`, or move the folder out of `site/`")
 }

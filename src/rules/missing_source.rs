@@ -18,12 +18,19 @@ super::rule!("missing-source", Error [Refused, Absence], "substitution whose sou
 pub(super) fn missing_sources<'f>(
     facts: &'f SiteFacts<'_>,
 ) -> impl Iterator<Item = &'f SubstitutionSource> {
-    facts.site.problems.iter().filter_map(|problem| match problem {
-        SiteProblem::MissingSource { doc, substitution, of_abstract: None, .. } => {
-            Some(&facts.document(*doc).sources[*substitution])
-        }
-        _ => None,
-    })
+    facts
+        .site
+        .problems
+        .iter()
+        .filter_map(|problem| match problem {
+            SiteProblem::MissingSource {
+                doc,
+                substitution,
+                of_abstract: None,
+                ..
+            } => Some(&facts.document(*doc).sources[*substitution]),
+            _ => None,
+        })
 }
 
 pub(super) fn report_document(
@@ -36,16 +43,26 @@ pub(super) fn report_document(
     let document = facts.document(doc);
     let source = &document.sources[substitution];
     let (schema, wanted) = (&source.schema.value, &source.name);
-    let lacks = if of_abstract.is_some() { "is abstract" } else { "does not exist" };
-    let message =
-        format!("`{}` substitutes from `{}`, which {lacks}", document.key.name, wanted.value);
+    let lacks = if of_abstract.is_some() {
+        "is abstract"
+    } else {
+        "does not exist"
+    };
+    let message = format!(
+        "`{}` substitutes from `{}`, which {lacks}",
+        document.key.name, wanted.value
+    );
     let label = match of_abstract {
         Some(_) => "an abstract document cannot be a source".to_owned(),
         None => format!("no `{schema}` has this name"),
     };
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(wanted.span, label))
         .note(skipped(facts, MissingPart::Document))
-        .absent(schema, format!("`{}` {lacks}", wanted.value), NeededBy::Substitution)
+        .absent(
+            schema,
+            format!("`{}` {lacks}", wanted.value),
+            NeededBy::Substitution,
+        )
         .written_as([&*wanted.value])
         .document(document.key.clone());
     let diagnostic = with_severity(facts, diagnostic);
@@ -60,19 +77,35 @@ pub(super) fn report_document(
     let is_near = |document: &&crate::system::deckhand::document::Document| {
         document.key.schema == *schema && &*document.key.name == near
     };
-    let found = facts.site.iter().map(|(_, document)| document).find(is_near);
+    let found = facts
+        .site
+        .iter()
+        .map(|(_, document)| document)
+        .find(is_near);
     found
         .into_iter()
-        .fold(diagnostic, |diagnostic, found| diagnostic.related(found.name_span, "a similar name"))
+        .fold(diagnostic, |diagnostic, found| {
+            diagnostic.related(found.name_span, "a similar name")
+        })
         .did_you_mean(near, None)
 }
 
 pub(super) fn report_value(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
-    let ProblemKind::MissingValue { source, path, null, near } = &problem.kind else {
+    let ProblemKind::MissingValue {
+        source,
+        path,
+        null,
+        near,
+    } = &problem.kind
+    else {
         unreachable!("the rule reports only this kind of problem")
     };
     let (name, source_doc, source) = (facts.name(problem.doc), *source, facts.document(*source));
-    let lacks = if null.is_some() { "where it has null" } else { "where it has nothing" };
+    let lacks = if null.is_some() {
+        "where it has null"
+    } else {
+        "where it has nothing"
+    };
     let message = format!("`{name}` reads `{path}` of `{}`, {lacks}", source.key.name);
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(problem.at, "no value to read"));
     let diagnostic = match null {
@@ -83,7 +116,11 @@ pub(super) fn report_value(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnost
     let lacking = lacking_key(facts, source_doc, path).filter(|_| null.is_none());
     let diagnostic = with_severity(facts, diagnostic)
         .note(skipped(facts, MissingPart::Value))
-        .absent(&key.schema, without_value(facts, problem), NeededBy::Substitution)
+        .absent(
+            &key.schema,
+            without_value(facts, problem),
+            NeededBy::Substitution,
+        )
         .written_as(lacking.map(|lacking| lacking.name));
     match near {
         Some(near) => diagnostic.did_you_mean(near, None),
@@ -96,7 +133,10 @@ pub(super) fn report_value(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnost
 
 /// Describes the missing part of a source: all data, or the value at a path.
 fn without_value(facts: &SiteFacts<'_>, problem: &Problem) -> String {
-    let ProblemKind::MissingValue { source, path, null, .. } = &problem.kind else {
+    let ProblemKind::MissingValue {
+        source, path, null, ..
+    } = &problem.kind
+    else {
         unreachable!("the rule reports only this kind of problem")
     };
     let name = &facts.document(*source).key.name;
@@ -128,9 +168,10 @@ pub(super) fn lacking_key(facts: &SiteFacts<'_>, source: DocId, path: &str) -> O
     for segment in Path::parse(path).ok()?.segments()? {
         let (piece, next) = match segment {
             _ if node.secret => return None,
-            Segment::Name(name) => {
-                (Piece::Key(Key::string(name.clone(), node.span)), node.get(name))
-            }
+            Segment::Name(name) => (
+                Piece::Key(Key::string(name.clone(), node.span)),
+                node.get(name),
+            ),
             Segment::Index(index) => {
                 let index = usize::try_from(*index).ok()?;
                 (Piece::Index(index), node.as_sequence()?.get(index))
@@ -143,9 +184,15 @@ pub(super) fn lacking_key(facts: &SiteFacts<'_>, source: DocId, path: &str) -> O
             (None, Segment::Name(name)) => {
                 let keys = node.as_mapping()?;
                 let near = nearest(name, keys.keys().filter_map(Key::as_str));
-                let near = near.and_then(|near| keys.get_entry(near)).map(|(key, _)| key.span);
+                let near = near
+                    .and_then(|near| keys.get_entry(near))
+                    .map(|(key, _)| key.span);
                 let (location, name) = (location.to_string(), name.to_string());
-                return Some(LackingKey { location, name, near });
+                return Some(LackingKey {
+                    location,
+                    name,
+                    near,
+                });
             }
         }
     }
@@ -181,5 +228,8 @@ fn with_severity(facts: &SiteFacts<'_>, diagnostic: Diagnostic) -> Diagnostic {
         MissingSource::Error => Severity::Error,
         MissingSource::Warning => Severity::Warning,
     };
-    Diagnostic { severity, ..diagnostic }
+    Diagnostic {
+        severity,
+        ..diagnostic
+    }
 }

@@ -18,7 +18,11 @@ super::rule!(
 );
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    found.extend(meant_schemas(facts).into_iter().map(|(doc, meant)| report(facts, doc, meant)));
+    found.extend(
+        meant_schemas(facts)
+            .into_iter()
+            .map(|(doc, meant)| report(facts, doc, meant)),
+    );
 }
 
 fn report(facts: &SiteFacts<'_>, doc: DocId, meant: &str) -> Diagnostic {
@@ -27,24 +31,37 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, meant: &str) -> Diagnostic {
     let message = format!("only `{name}` has the schema `{schema}`; others need it as `{meant}`");
     let label = Label::new(document.schema_span, "differs from all other schemas");
     Diagnostic::new(&RULE, message, label)
-        .did_you_mean(meant, word_edit(facts.sources, document.schema_span, schema, meant))
+        .did_you_mean(
+            meant,
+            word_edit(facts.sources, document.schema_span, schema, meant),
+        )
         .document(document.key.clone())
 }
 
 /// Documents whose schema is probably misspelled, with the schema that others name.
 pub(super) fn meant_schemas<'f>(facts: &'f SiteFacts<'_>) -> BTreeMap<DocId, &'f str> {
-    let wanted = selected(facts).chain(read(facts)).chain(missing_reference::nearly_named(facts));
-    wanted.filter(|(doc, meant)| is_misspelled(facts, *doc, meant)).collect()
+    let wanted = selected(facts)
+        .chain(read(facts))
+        .chain(missing_reference::nearly_named(facts));
+    wanted
+        .filter(|(doc, meant)| is_misspelled(facts, *doc, meant))
+        .collect()
 }
 
 /// Documents with the labels that children of another schema select.
 fn selected<'f>(facts: &'f SiteFacts<'_>) -> impl Iterator<Item = (DocId, &'f str)> {
-    let refused = facts.site.problems.iter().filter_map(|problem| match problem {
-        SiteProblem::RefusedMatch { child, parents, refusal: ParentRefusal::OtherSchema } => {
-            Some((*child, parents))
-        }
-        _ => None,
-    });
+    let refused = facts
+        .site
+        .problems
+        .iter()
+        .filter_map(|problem| match problem {
+            SiteProblem::RefusedMatch {
+                child,
+                parents,
+                refusal: ParentRefusal::OtherSchema,
+            } => Some((*child, parents)),
+            _ => None,
+        });
     refused.flat_map(|(child, parents)| {
         let schema = &*facts.document(child).key.schema;
         parents.first.iter().map(move |parent| (*parent, schema))
@@ -53,8 +70,9 @@ fn selected<'f>(facts: &'f SiteFacts<'_>) -> impl Iterator<Item = (DocId, &'f st
 
 /// Documents with the names of sources that substitutions do not find.
 fn read<'f>(facts: &'f SiteFacts<'_>) -> impl Iterator<Item = (DocId, &'f str)> {
-    let wanted: BTreeMap<&str, &str> =
-        missing_sources(facts).map(|source| (&*source.name.value, &*source.schema.value)).collect();
+    let wanted: BTreeMap<&str, &str> = missing_sources(facts)
+        .map(|source| (&*source.name.value, &*source.schema.value))
+        .collect();
     facts
         .site
         .iter()
@@ -68,7 +86,10 @@ fn is_misspelled(facts: &SiteFacts<'_>, doc: DocId, wanted: &str) -> bool {
     let schema = &document.key.schema;
     let without_digits = |schema: &str| schema.replace(|letter: char| letter.is_ascii_digit(), "");
     let is_known = |it: &missing_reference::Reference| it.schema == *schema || it.target == *schema;
-    let mut others = facts.site.iter().filter(|(_, other)| other.key.schema == *schema);
+    let mut others = facts
+        .site
+        .iter()
+        .filter(|(_, other)| other.key.schema == *schema);
     !document.is_doubtful
         && nearest(schema, [wanted]).is_some()
         && without_digits(schema) != without_digits(wanted)

@@ -446,7 +446,10 @@ pub const GROUPS: &[(&str, &str)] = &[
     ("default", "the rules that are on by default"),
     ("strict", "the default rules and stricter ones"),
     ("deckhand", "what Deckhand itself refuses"),
-    ("pegleg", "the checks of Pegleg's linter, including ones it only documents"),
+    (
+        "pegleg",
+        "the checks of Pegleg's linter, including ones it only documents",
+    ),
     ("all", "every rule"),
 ];
 
@@ -454,7 +457,11 @@ pub const GROUPS: &[(&str, &str)] = &[
 /// Returns `None` for an unknown word.
 pub fn selected(word: &str) -> Option<Vec<&'static Rule>> {
     let of = |wanted: &dyn Fn(&Rule) -> bool| {
-        RULES.iter().copied().filter(|rule| wanted(rule)).collect::<Vec<_>>()
+        RULES
+            .iter()
+            .copied()
+            .filter(|rule| wanted(rule))
+            .collect::<Vec<_>>()
     };
     let found = match word {
         "default" => of(&Rule::is_default),
@@ -482,7 +489,12 @@ pub(crate) fn ignorable(name: &str) -> Vec<&'static Rule> {
     ];
     let is_meant = |rule: &&&Rule| rule.name == name || rule.aliases.contains(&name);
     let can_be = |rule: &&Rule| !NEVER.iter().any(|never| never.name == rule.name);
-    RULES.iter().filter(is_meant).copied().filter(can_be).collect()
+    RULES
+        .iter()
+        .filter(is_meant)
+        .copied()
+        .filter(can_be)
+        .collect()
 }
 
 /// Looks up a rule by name.
@@ -591,8 +603,9 @@ impl SiteFacts<'_> {
             let part = destination.part.as_ref();
             destination.path.span == at || part.is_some_and(|part| part.pattern.span == at)
         };
-        let meant =
-            destinations.find(is_meant).expect("a destination is identified by its own text");
+        let meant = destinations
+            .find(is_meant)
+            .expect("a destination is identified by its own text");
         meant.path.value.text()
     }
 
@@ -658,7 +671,10 @@ impl FileFacts<'_> {
 
     /// Name of the document at a position, for headlines.
     pub(crate) fn name_at(&self, at: Span) -> &str {
-        let document = self.documents.iter().find(|document| document.span.contains(at));
+        let document = self
+            .documents
+            .iter()
+            .find(|document| document.span.contains(at));
         document.map_or("", |document| title(&document.key))
     }
 
@@ -678,7 +694,11 @@ impl FileFacts<'_> {
 
 /// Name of a document for headlines, or its schema if it has no name.
 fn title(key: &DocKey) -> &str {
-    if key.name.is_empty() { &key.schema } else { &key.name }
+    if key.name.is_empty() {
+        &key.schema
+    } else {
+        &key.name
+    }
 }
 
 /// Layer of a document, for headlines.
@@ -711,7 +731,10 @@ pub(crate) fn report_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
     found.extend(conflict.map(|conflict| invalid_yaml::report_conflict(facts, conflict)));
     let is_of_conflict =
         |problem| conflict.is_some_and(|conflict| invalid_yaml::is_of_conflict(problem, conflict));
-    let problems = facts.problems.iter().filter(|problem| !is_of_conflict(problem));
+    let problems = facts
+        .problems
+        .iter()
+        .filter(|problem| !is_of_conflict(problem));
     found.extend(
         problems.map(|problem| guard_finding("yaml", problem.span, || report_yaml(facts, problem))),
     );
@@ -741,7 +764,12 @@ pub(crate) fn report_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
     for check in wanted(facts.settings, looks) {
         let failed = |rules: &str| internal_error::report_rule(facts.file, rules);
         stopwatch::rule(check.names(), || {
-            guard_check(check.rules, &mut found, |found| (check.run)(facts, found), failed);
+            guard_check(
+                check.rules,
+                &mut found,
+                |found| (check.run)(facts, found),
+                failed,
+            );
         });
     }
     match facts.holds {
@@ -793,13 +821,22 @@ pub(crate) fn report_sets(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
 /// Whether Deckhand rejects the value that a pattern inserts. Under Deckhand's own semantics, that
 /// is reported as a separate problem.
 fn is_refused_template(kind: &render::ProblemKind) -> bool {
-    matches!(kind, render::ProblemKind::BackslashInPatternValue { refused: true, .. })
+    matches!(
+        kind,
+        render::ProblemKind::BackslashInPatternValue { refused: true, .. }
+    )
 }
 
 /// Findings of the site rules, in rule order.
 fn check_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let split = stopwatch::split();
-    let looks = |look| if let CheckKind::Site(run) = look { Some(run) } else { None };
+    let looks = |look| {
+        if let CheckKind::Site(run) = look {
+            Some(run)
+        } else {
+            None
+        }
+    };
     let found: Vec<Vec<Diagnostic>> = wanted(facts.settings, looks)
         .par_iter()
         .map(|check| {
@@ -823,10 +860,13 @@ pub(crate) struct SchemaRules(Vec<RuleCheck<SchemaCheck>>);
 impl SchemaRules {
     /// Selects the schema rules that are wanted.
     pub(crate) fn of(settings: &RuleOptions) -> Self {
-        Self(wanted(
-            settings,
-            |look| if let CheckKind::Schema(run) = look { Some(run) } else { None },
-        ))
+        Self(wanted(settings, |look| {
+            if let CheckKind::Schema(run) = look {
+                Some(run)
+            } else {
+                None
+            }
+        }))
     }
 
     /// Findings in `docs`, all documents of one schema. They depend only on these documents and
@@ -857,7 +897,13 @@ const DOCUMENTS_PER_CHUNK: usize = 64;
 
 /// Findings of the document rules. They depend only on each document and its inputs.
 pub(crate) fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<DocumentFinding> {
-    let looks = |look| if let CheckKind::Documents(run) = look { Some(run) } else { None };
+    let looks = |look| {
+        if let CheckKind::Documents(run) = look {
+            Some(run)
+        } else {
+            None
+        }
+    };
     let checks = wanted(facts.settings, looks);
     let split = stopwatch::split();
     let parts: Vec<(Vec<DocumentFinding>, Vec<FailedCheck>)> = docs
@@ -891,7 +937,9 @@ fn check_some(
     // Drop the findings of a check that fails.
     let mut guard = |check: &RuleCheck<DocumentCheck>, docs: &[DocId]| {
         let before = found.len();
-        let done = guarded(place_of(check.rules), || (check.run)(facts, docs, &mut found));
+        let done = guarded(place_of(check.rules), || {
+            (check.run)(facts, docs, &mut found);
+        });
         if done.is_none() {
             found.truncate(before);
         }
@@ -901,7 +949,9 @@ fn check_some(
         stopwatch::rule(check.names(), || {
             if !guard(check, docs) {
                 // Retry document by document, to skip only those on which the check fails.
-                let left_out = docs.iter().filter(|doc| !guard(check, std::slice::from_ref(*doc)));
+                let left_out = docs
+                    .iter()
+                    .filter(|doc| !guard(check, std::slice::from_ref(*doc)));
                 failed.extend(left_out.map(|doc| (index, *doc)));
             }
         });
@@ -916,10 +966,16 @@ fn failures(
     failed: &[FailedCheck],
 ) -> Vec<DocumentFinding> {
     let of_check = |(index, check): (usize, &RuleCheck<DocumentCheck>)| {
-        let docs = failed.iter().filter(|(of, _)| *of == index).map(|(_, doc)| *doc);
+        let docs = failed
+            .iter()
+            .filter(|(of, _)| *of == index)
+            .map(|(_, doc)| *doc);
         let docs: Vec<DocId> = docs.collect();
         let first = *docs.first()?;
-        Some((first, internal_error::report_rule_at(facts, &docs, &listed(check.rules))))
+        Some((
+            first,
+            internal_error::report_rule_at(facts, &docs, &listed(check.rules)),
+        ))
     };
     checks.iter().enumerate().filter_map(of_check).collect()
 }
@@ -928,7 +984,12 @@ fn failures(
 fn wanted<F>(settings: &RuleOptions, looks: impl Fn(CheckKind) -> Option<F>) -> Vec<RuleCheck<F>> {
     CHECKS
         .iter()
-        .filter_map(|check| Some(RuleCheck { rules: check.rules, run: looks(check.run)? }))
+        .filter_map(|check| {
+            Some(RuleCheck {
+                rules: check.rules,
+                run: looks(check.run)?,
+            })
+        })
         .filter(|check| settings.want(check.rules))
         .collect()
 }
@@ -966,7 +1027,11 @@ fn place_of(rules: &[&'static Rule]) -> Place<'static> {
 
 /// Formats rule names for a message.
 fn listed(rules: &[&Rule]) -> String {
-    rules.iter().map(|rule| format!("`{}`", rule.name)).collect::<Vec<_>>().join(", ")
+    rules
+        .iter()
+        .map(|rule| format!("`{}`", rule.name))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Runs `word`; if it panics, returns an `internal-error` finding for `at` instead.
@@ -976,7 +1041,12 @@ fn guard_finding(what: &str, at: Span, word: impl FnOnce() -> Diagnostic) -> Dia
 
 /// File of the site's first document, or the first file of all if the site has no documents.
 fn first_file(facts: &SiteFacts<'_>) -> FileId {
-    facts.site.iter().next().map(|(_, document)| document.span.file).unwrap_or_default()
+    facts
+        .site
+        .iter()
+        .next()
+        .map(|(_, document)| document.span.file)
+        .unwrap_or_default()
 }
 
 /// Sets the subject of a finding, if its rule did not, to the text at its location if that is in a
@@ -988,7 +1058,9 @@ fn name_subject(facts: &SiteFacts<'_>, finding: &mut Diagnostic) {
     let in_metadata = || owner().is_some_and(|owner| owner.metadata_span.contains(at));
     if !has_subject && in_metadata() {
         let line = facts.sources.slice(facts.first_line(at));
-        line.trim_matches(['"', '\'']).trim_end().clone_into(&mut finding.subject);
+        line.trim_matches(['"', '\''])
+            .trim_end()
+            .clone_into(&mut finding.subject);
     }
 }
 
@@ -997,7 +1069,9 @@ fn name_subject(facts: &SiteFacts<'_>, finding: &mut Diagnostic) {
 /// differ.
 fn put_owner_first(facts: &SiteFacts<'_>, finding: &mut Diagnostic) {
     let at = finding.primary.span;
-    let Some(owner) = facts.site.document_at(at).map(|doc| facts.document(doc)) else { return };
+    let Some(owner) = facts.site.document_at(at).map(|doc| facts.document(doc)) else {
+        return;
+    };
     finding.documents.retain(|key| *key != owner.key);
     finding.documents.insert(0, owner.key.clone());
 }
@@ -1108,9 +1182,11 @@ fn report_fault(facts: &FileFacts<'_>, fault: &DocumentFault, title: &str) -> Di
         Kind::Empty { more } => empty_document::report(at, *more),
         Kind::MissingField { field } => invalid_document::report_missing(at, title, field),
         Kind::RenamedKey { field } => invalid_document::report_renamed(at, title, field),
-        Kind::WrongType { field, expected, found } => {
-            invalid_document::report_type(at, title, field, expected, found)
-        }
+        Kind::WrongType {
+            field,
+            expected,
+            found,
+        } => invalid_document::report_type(at, title, field, expected, found),
         Kind::WrongValue { field, expected } => {
             invalid_document::report_value(at, title, field, expected)
         }
@@ -1126,12 +1202,16 @@ fn report_fault(facts: &FileFacts<'_>, fault: &DocumentFault, title: &str) -> Di
             invalid_action::report_method(facts, at, method, *near)
         }
         Kind::InvalidPath { field, error } => invalid_path::report(at, title, field, error),
-        Kind::InvalidPattern { field, message, failure } => {
-            invalid_pattern::report(at, title, field, message, *failure)
-        }
-        Kind::DifferentPath { method, path, deckhand } => {
-            different_path::report(facts, at, *method, path, deckhand.as_deref())
-        }
+        Kind::InvalidPattern {
+            field,
+            message,
+            failure,
+        } => invalid_pattern::report(at, title, field, message, *failure),
+        Kind::DifferentPath {
+            method,
+            path,
+            deckhand,
+        } => different_path::report(facts, at, *method, path, deckhand.as_deref()),
         Kind::MissingDepth => invalid_substitution::report_depth(facts, at),
         Kind::UnusableSchemaName { name } => unusable_schema_name::report(at, name),
     }
@@ -1146,7 +1226,12 @@ pub(crate) fn report_layout(
     let (diagnostic, site) = match problem {
         LayoutProblem::Odd { file, oddity } => return Some(unread_file::report(*file, *oddity)),
         LayoutProblem::UnusedType { file, name } => return Some(unused_type::report(*file, name)),
-        LayoutProblem::Clash { file, path, other, other_path } => {
+        LayoutProblem::Clash {
+            file,
+            path,
+            other,
+            other_path,
+        } => {
             return Some(clashing_path::report((*file, path), (*other, other_path)));
         }
         // The fault of the file itself is reported instead.
@@ -1157,20 +1242,32 @@ pub(crate) fn report_layout(
         LayoutProblem::InvalidDefinition { site, at } => {
             (invalid_site_definition::report(*at), site)
         }
-        LayoutProblem::MissingType { site, site_type, near } => {
-            (missing_type::report(sources, site_type, near.as_deref()), site)
-        }
-        LayoutProblem::IgnoredRevision { site, revision, others } => {
-            (ignored_revision::report(revision, others), site)
-        }
+        LayoutProblem::MissingType {
+            site,
+            site_type,
+            near,
+        } => (
+            missing_type::report(sources, site_type, near.as_deref()),
+            site,
+        ),
+        LayoutProblem::IgnoredRevision {
+            site,
+            revision,
+            others,
+        } => (ignored_revision::report(revision, others), site),
         LayoutProblem::MissingRepository { name, sites } => {
             return Some(missing_repository::report(name, sites));
         }
-        LayoutProblem::UnreadableRepository { site, repository, why } => {
-            (missing_revision::report(repository, why), site)
-        }
+        LayoutProblem::UnreadableRepository {
+            site,
+            repository,
+            why,
+        } => (missing_revision::report(repository, why), site),
     };
-    Some(Diagnostic { sites: vec![site.clone()], ..diagnostic })
+    Some(Diagnostic {
+        sites: vec![site.clone()],
+        ..diagnostic
+    })
 }
 
 fn report_relation(facts: &SiteFacts<'_>, problem: &deckhand::SiteProblem) -> Diagnostic {
@@ -1180,9 +1277,11 @@ fn report_relation(facts: &SiteFacts<'_>, problem: &deckhand::SiteProblem) -> Di
         SiteProblem::ExtraPolicy { used, extra } => {
             duplicate_layering_policy::report(facts, *used, *extra)
         }
-        SiteProblem::RepeatedLayer { layer, first, again } => {
-            repeated_layer::report(facts, layer, *first, *again)
-        }
+        SiteProblem::RepeatedLayer {
+            layer,
+            first,
+            again,
+        } => repeated_layer::report(facts, layer, *first, *again),
         SiteProblem::UnknownLayer { doc, near } => {
             unknown_layer::report(facts, *doc, near.as_ref())
         }
@@ -1190,9 +1289,11 @@ fn report_relation(facts: &SiteFacts<'_>, problem: &deckhand::SiteProblem) -> Di
         SiteProblem::AmbiguousParent { child, candidates } => {
             ambiguous_parent::report(facts, *child, candidates)
         }
-        SiteProblem::RefusedMatch { child, parents, refusal } => {
-            refused_parent_match::report(facts, *child, parents, *refusal)
-        }
+        SiteProblem::RefusedMatch {
+            child,
+            parents,
+            refusal,
+        } => refused_parent_match::report(facts, *child, parents, *refusal),
         SiteProblem::MixedKeys { doc } => mixed_keys::report(facts, *doc),
         SiteProblem::ControlParent { child, parent } => {
             control_parent::report(facts, *child, *parent)
@@ -1225,15 +1326,18 @@ fn report_relation(facts: &SiteFacts<'_>, problem: &deckhand::SiteProblem) -> Di
         SiteProblem::DuplicateOutput { first, again } => {
             duplicate_output::report(facts, *first, *again)
         }
-        SiteProblem::MissingSource { doc, substitution, of_abstract, near } => {
-            missing_source::report_document(
-                facts,
-                *doc,
-                *substitution,
-                *of_abstract,
-                near.as_deref(),
-            )
-        }
+        SiteProblem::MissingSource {
+            doc,
+            substitution,
+            of_abstract,
+            near,
+        } => missing_source::report_document(
+            facts,
+            *doc,
+            *substitution,
+            *of_abstract,
+            near.as_deref(),
+        ),
         SiteProblem::GeneratedSources { missing } => {
             generated_source_missing::report(facts, missing)
         }
@@ -1274,7 +1378,12 @@ fn report_rendering(facts: &SiteFacts<'_>, problem: &render::Problem) -> Diagnos
         Kind::UnmatchedSourcePattern { value } => {
             unmatched_source_pattern::report(facts, problem, *value)
         }
-        Kind::MissingPatternTarget { path, near, is_accepted, is_created } => {
+        Kind::MissingPatternTarget {
+            path,
+            near,
+            is_accepted,
+            is_created,
+        } => {
             let outcome = missing_pattern_target::outcome(*is_accepted, *is_created);
             missing_pattern_target::report(facts, problem, path, near.as_deref(), outcome)
         }

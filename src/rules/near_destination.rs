@@ -24,7 +24,9 @@ const MAX_KEYS_BESIDE: usize = 1000;
 
 fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied() {
-        let Some(data) = facts.rendered.data(doc) else { continue };
+        let Some(data) = facts.rendered.data(doc) else {
+            continue;
+        };
         let mut reported = HashSet::new();
         for write in facts.rendered.writes(doc) {
             let near = created_keys(write)
@@ -44,9 +46,13 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
 /// of the enclosing place.
 pub(super) fn created_keys(write: &Write) -> impl Iterator<Item = (&[Piece], &str)> {
     let pieces = &write.location.0[..];
-    let first = write.created.map_or(pieces.len(), |created| created.saturating_sub(1));
+    let first = write
+        .created
+        .map_or(pieces.len(), |created| created.saturating_sub(1));
     (first..pieces.len()).filter_map(|around| {
-        let new = pieces[around].as_text().filter(|new| new.len() >= MIN_KEY_BYTES)?;
+        let new = pieces[around]
+            .as_text()
+            .filter(|new| new.len() >= MIN_KEY_BYTES)?;
         Some((&pieces[..around], new))
     })
 }
@@ -60,7 +66,9 @@ pub(super) fn near_key<'a>(
     around: &[Piece],
     new: &str,
 ) -> Option<&'a Key> {
-    let beside = path::at(around, data).filter(|node| !node.secret)?.as_mapping()?;
+    let beside = path::at(around, data)
+        .filter(|node| !node.secret)?
+        .as_mapping()?;
     if beside.len() > MAX_KEYS_BESIDE {
         return None;
     }

@@ -9,8 +9,10 @@ super::rule!("nested-replacement", Error [Refused], "a replacement is itself rep
 pub(super) fn report(facts: &SiteFacts<'_>, middle: DocId, last: DocId) -> Diagnostic {
     let (replaced, document) = (facts.document(middle), facts.document(last));
     let title = facts.name(last);
-    let label =
-        Label::new(document.replacement.unwrap_or(document.name_span), "replaces a replacement");
+    let label = Label::new(
+        document.replacement.unwrap_or(document.name_span),
+        "replaces a replacement",
+    );
     let message = format!("`{title}` replaces a document that is itself a replacement");
     let note = if replaced.is_abstract {
         "Deckhand accepts this if the one in the middle is abstract, and the document order \
@@ -21,7 +23,10 @@ pub(super) fn report(facts: &SiteFacts<'_>, middle: DocId, last: DocId) -> Diagn
     Diagnostic::new(&RULE, message, label)
         .related(
             replaced.replacement.unwrap_or(replaced.name_span),
-            format!("`{title}` {} is already a replacement", of_layer(&replaced.key)),
+            format!(
+                "`{title}` {} is already a replacement",
+                of_layer(&replaced.key)
+            ),
         )
         .note(note)
         .help("combine both into one replacement, or rename the one in the middle")

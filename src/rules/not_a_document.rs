@@ -11,7 +11,10 @@ pub(super) fn report(facts: &FileFacts<'_>, at: Span, found: &str) -> Diagnostic
     let label = Label::new(at, format!("this is {found}"));
     let form = ForeignForm::of_document(facts, at);
     let message = match form {
-        Some(form) => format!("not a Deckhand document: the file contains {}", form.subject()),
+        Some(form) => format!(
+            "not a Deckhand document: the file contains {}",
+            form.subject()
+        ),
         None => format!("not a Deckhand document, but {found}"),
     };
     Diagnostic::new(&RULE, message, label)
@@ -29,5 +32,6 @@ pub(super) fn report(facts: &FileFacts<'_>, at: Span, found: &str) -> Diagnostic
 fn is_cloud_config(facts: &FileFacts<'_>) -> bool {
     const MARKER: &str = "#cloud-config";
     let text = facts.sources.get(facts.file).text().trim_start();
-    text.get(..MARKER.len()).is_some_and(|start| start.eq_ignore_ascii_case(MARKER))
+    text.get(..MARKER.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(MARKER))
 }

@@ -5,7 +5,11 @@ use crate::diagnostic::Diagnostic;
 use crate::yaml::Value;
 use crate::yaml::emit::scalar_text;
 
-super::rule!("octal-integer", Warning, "unquoted number with a leading zero that is read as octal");
+super::rule!(
+    "octal-integer",
+    Warning,
+    "unquoted number with a leading zero that is read as octal"
+);
 
 /// Words in keys whose values are meant as octal.
 const IN_BASE_EIGHT: [&str; 4] = ["mode", "perm", "permission", "umask"];
@@ -27,9 +31,9 @@ pub(super) fn report(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
     let message = format!("`{text}` is read as the integer {value}");
     let finding = scalar.finding(&RULE, message, "a leading zero means octal");
     let plain = digits.trim_start_matches('0');
-    Some(
-        finding.help(format!("quote it if it is a string; otherwise write `{plain}` or `{value}`")),
-    )
+    Some(finding.help(format!(
+        "quote it if it is a string; otherwise write `{plain}` or `{value}`"
+    )))
 }
 
 fn is_in_base_eight(key: &str) -> bool {

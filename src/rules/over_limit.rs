@@ -7,19 +7,29 @@ use crate::source::{Source, Span};
 use crate::system::cloud_init::part;
 use crate::yaml::YamlLimit;
 
-super::rule!("over-limit", Error[Refused], "input that exceeds a limit of layercake");
+super::rule!(
+    "over-limit",
+    Error[Refused],
+    "input that exceeds a limit of layercake"
+);
 
 pub(super) fn report_large(facts: &FileFacts<'_>, bytes: u64) -> Diagnostic {
     let mebibytes = Source::MAX_BYTES >> 20;
-    let label = Label::new(Span::point(facts.file, 0), format!("the file has {bytes} bytes"));
-    Diagnostic::new(&RULE, format!("files larger than {mebibytes} MiB are not read"), label).help(
-        match facts.holds {
-            FileContents::Documents => {
-                "split the file, or move files without documents out of the layer folders"
-            }
-            FileContents::Parts => "split the file",
-        },
+    let label = Label::new(
+        Span::point(facts.file, 0),
+        format!("the file has {bytes} bytes"),
+    );
+    Diagnostic::new(
+        &RULE,
+        format!("files larger than {mebibytes} MiB are not read"),
+        label,
     )
+    .help(match facts.holds {
+        FileContents::Documents => {
+            "split the file, or move files without documents out of the layer folders"
+        }
+        FileContents::Parts => "split the file",
+    })
 }
 
 pub(super) fn report_text(at: Span, limit: YamlLimit) -> Diagnostic {
@@ -61,7 +71,10 @@ pub(super) fn report_user_data(at: Span, limit: part::PartLimit) -> Diagnostic {
             "use fewer parts",
         ),
         part::PartLimit::Nesting => (
-            format!("multipart messages nested more than {} deep", part::PartLimit::NESTING),
+            format!(
+                "multipart messages nested more than {} deep",
+                part::PartLimit::NESTING
+            ),
             "put the parts into one message",
         ),
         part::PartLimit::Includes => (
@@ -100,11 +113,17 @@ pub(super) fn report_rendered(problem: &Problem, title: &str, limit: YamlLimit) 
             "look for substitutions that nest documents in each other",
         ),
         YamlLimit::Nodes => (
-            format!("rendered `{title}` has more than {} values", YamlLimit::NODES),
+            format!(
+                "rendered `{title}` has more than {} values",
+                YamlLimit::NODES
+            ),
             "look for substitutions that multiply whole documents",
         ),
         YamlLimit::Bytes => (
-            format!("the strings of rendered `{title}` exceed {} MiB", YamlLimit::BYTES >> 20),
+            format!(
+                "the strings of rendered `{title}` exceed {} MiB",
+                YamlLimit::BYTES >> 20
+            ),
             "look for substitutions that multiply long strings",
         ),
         YamlLimit::Merged => (
@@ -129,7 +148,10 @@ pub(super) fn report_merged(problem: &Problem, name: &str, limit: YamlLimit) -> 
             "look for patches that copy values, and for strings merged into lists",
         ),
         YamlLimit::Bytes => (
-            format!("the strings of merged `{name}` exceed {} MiB", YamlLimit::BYTES >> 20),
+            format!(
+                "the strings of merged `{name}` exceed {} MiB",
+                YamlLimit::BYTES >> 20
+            ),
             "look for `str(append)` with long strings",
         ),
         YamlLimit::Digits | YamlLimit::Merged => {

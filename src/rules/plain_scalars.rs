@@ -48,27 +48,43 @@ impl PlainScalar<'_> {
     /// Keys that lead to the scalar, innermost first, without the key itself.
     pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
         let own = usize::from(self.role == ScalarRole::Key);
-        self.way.iter().rev().skip(own).filter_map(|step| match step {
-            ScalarStep::Key(key) => key.as_str(),
-            ScalarStep::Index(_) => None,
-        })
+        self.way
+            .iter()
+            .rev()
+            .skip(own)
+            .filter_map(|step| match step {
+                ScalarStep::Key(key) => key.as_str(),
+                ScalarStep::Index(_) => None,
+            })
     }
 
     /// Whether it is a word that only YAML 1.1 reads as a boolean.
     pub(super) fn is_boolean_word(&self) -> bool {
         const WORDS: [&str; 4] = ["yes", "no", "on", "off"];
         matches!(self.value, Value::Bool(_))
-            && WORDS.iter().any(|word| self.text.eq_ignore_ascii_case(word))
+            && WORDS
+                .iter()
+                .any(|word| self.text.eq_ignore_ascii_case(word))
     }
 
     /// Whether one of the two innermost keys marks it as a version.
     pub(super) fn names_version(&self) -> bool {
-        const WORDS: [&str; 7] =
-            ["version", "tag", "release", "revision", "reference", "commit", "branch"];
+        const WORDS: [&str; 7] = [
+            "version",
+            "tag",
+            "release",
+            "revision",
+            "reference",
+            "commit",
+            "branch",
+        ];
         // Property groups give versions in keys that do not contain `version`.
         const OF_GROUPS: [&str; 2] = ["client_plugin_supported", "client_plugin_supported_since"];
         self.keys().take(2).any(|key| has_word(key, &WORDS))
-            || self.keys().next().is_some_and(|key| OF_GROUPS.contains(&key))
+            || self
+                .keys()
+                .next()
+                .is_some_and(|key| OF_GROUPS.contains(&key))
     }
 
     /// Finding of `rule` for this scalar.
@@ -105,10 +121,21 @@ const CHECKS: &[fn(&PlainScalar<'_>) -> Option<Diagnostic>] = &[
 
 pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     for document in facts.documents {
-        let unwalked = document.shared.iter().map(|shared| (shared.collection, false)).collect();
+        let unwalked = document
+            .shared
+            .iter()
+            .map(|shared| (shared.collection, false))
+            .collect();
         let (way, reported) = (Vec::new(), HashSet::new());
         let root = document.root();
-        let mut walk = ScalarWalk { facts, document, found, way, walked: unwalked, reported };
+        let mut walk = ScalarWalk {
+            facts,
+            document,
+            found,
+            way,
+            walked: unwalked,
+            reported,
+        };
         walk.node(&root);
     }
 }
@@ -164,7 +191,9 @@ impl<'a> ScalarWalk<'a, '_> {
 
     /// Whether a collection was not yet walked under another alias.
     fn is_new(&mut self, span: Span) -> bool {
-        self.walked.get_mut(&span).is_none_or(|walked| !std::mem::replace(walked, true))
+        self.walked
+            .get_mut(&span)
+            .is_none_or(|walked| !std::mem::replace(walked, true))
     }
 
     fn scalar(&mut self, value: &'a Value, at: Span, role: ScalarRole) {
@@ -179,7 +208,14 @@ impl<'a> ScalarWalk<'a, '_> {
         if text.is_empty() || text.starts_with(['"', '\'', '|', '>']) {
             return;
         }
-        let scalar = PlainScalar { document: self.document, text, value, role, at, way: &self.way };
+        let scalar = PlainScalar {
+            document: self.document,
+            text,
+            value,
+            role,
+            at,
+            way: &self.way,
+        };
         if let Some(finding) = CHECKS.iter().find_map(|check| check(&scalar))
             && !self.is_tagged(at)
             && self.reported.insert(at)
@@ -195,7 +231,9 @@ impl<'a> ScalarWalk<'a, '_> {
         // may be as long as a file.
         let nearest: String = before.chars().rev().take(MAX_TAG_CHARACTERS).collect();
         let line = nearest.split(['\n', '\r']).next().unwrap_or_default();
-        line.split_whitespace().take(2).any(|word| word.ends_with('!'))
+        line.split_whitespace()
+            .take(2)
+            .any(|word| word.ends_with('!'))
     }
 }
 
@@ -210,7 +248,10 @@ pub(super) fn has_word(key: &str, words: &[&str]) -> bool {
             parts.push(String::new());
         }
         if letter.is_alphanumeric() {
-            parts.last_mut().expect("there is a first part").extend(letter.to_lowercase());
+            parts
+                .last_mut()
+                .expect("there is a first part")
+                .extend(letter.to_lowercase());
         }
         was_lower = letter.is_lowercase();
     }

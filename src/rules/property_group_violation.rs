@@ -26,20 +26,33 @@ pub(super) const RULES: &[&Rule] = &[&RULE, &unsupported_property::RULE];
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let (sources, versions) = (facts.sources, &facts.settings.versions);
     let data = |doc| facts.rendered.data(doc);
-    let breached = breaches(facts.site, facts.graph, facts.schemas, sources, versions, data);
+    let breached = breaches(
+        facts.site,
+        facts.graph,
+        facts.schemas,
+        sources,
+        versions,
+        data,
+    );
     if breached.is_empty() {
         return;
     }
     let replay = Replay::new(facts.graph, facts.rendered);
     let mut seen = HashSet::new();
-    let refused = breached.iter().map(|breached| ReportedBreach::new(facts, breached));
+    let refused = breached
+        .iter()
+        .map(|breached| ReportedBreach::new(facts, breached));
     // The number of violations of a secret could reveal its length: report one.
-    let reported: Vec<ReportedBreach<'_>> =
-        refused.filter(|it| !it.is_hidden() || seen.insert(it.identity())).collect();
+    let reported: Vec<ReportedBreach<'_>> = refused
+        .filter(|it| !it.is_hidden() || seen.insert(it.identity()))
+        .collect();
     for of_document in reported.chunk_by(|one, other| one.breached.doc == other.breached.doc) {
         let first = of_document.iter().take(MAX_FINDINGS);
         found.extend(first.map(|refused| report(refused, &replay)));
-        if let Some(more) = of_document.len().checked_sub(MAX_FINDINGS).filter(|more| *more > 0)
+        if let Some(more) = of_document
+            .len()
+            .checked_sub(MAX_FINDINGS)
+            .filter(|more| *more > 0)
             && let Some(last) = found.pop()
         {
             found.push(last.note(format!("the document has {more} more such findings")));
@@ -51,7 +64,9 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
 const MAX_FINDINGS: usize = 200;
 
 fn report(refused: &ReportedBreach<'_>, replay: &Replay<'_>) -> Diagnostic {
-    let ReportedBreach { facts, breached, .. } = *refused;
+    let ReportedBreach {
+        facts, breached, ..
+    } = *refused;
     let key = &facts.graph.recipe(breached.doc).key;
     let place = refused.place();
     let hop = replay.trace(breached.doc, &place);
@@ -84,13 +99,26 @@ struct ReportedBreach<'a> {
 
 impl<'a> ReportedBreach<'a> {
     fn new(facts: &'a SiteFacts<'a>, breached: &'a Breached) -> Self {
-        let data = facts.rendered.data(breached.doc).expect("only rendered documents are checked");
-        Self { facts, data, breached, finding: &breached.finding }
+        let data = facts
+            .rendered
+            .data(breached.doc)
+            .expect("only rendered documents are checked");
+        Self {
+            facts,
+            data,
+            breached,
+            finding: &breached.finding,
+        }
     }
 
     /// Key that identifies repeated findings.
     fn identity(&self) -> (DocId, Span, &'static str, Location) {
-        (self.breached.doc, self.finding.span, self.rule().name, self.mapping())
+        (
+            self.breached.doc,
+            self.finding.span,
+            self.rule().name,
+            self.mapping(),
+        )
     }
 
     fn rule(&self) -> &'static Rule {
@@ -117,9 +145,11 @@ impl<'a> ReportedBreach<'a> {
             Breach::XorMany
             | Breach::AtMostOne
             | Breach::DependsOn
-            | Breach::UnsupportedVersion { .. } => {
-                self.finding.operands.first().and_then(|operand| operand.places.first())
-            }
+            | Breach::UnsupportedVersion { .. } => self
+                .finding
+                .operands
+                .first()
+                .and_then(|operand| operand.places.first()),
             Breach::And | Breach::Or | Breach::XorNone | Breach::Unfinished => None,
         };
         let given = given.filter(|_| !self.is_hidden());
@@ -147,7 +177,11 @@ impl<'a> ReportedBreach<'a> {
             let writer = self.facts.document(origin);
             return writer.data_key.unwrap_or(writer.name_span);
         }
-        let key = if is_container && !node.secret { key_span(self.data, place) } else { None };
+        let key = if is_container && !node.secret {
+            key_span(self.data, place)
+        } else {
+            None
+        };
         self.facts.first_line(key.unwrap_or(node.span))
     }
 
@@ -164,9 +198,15 @@ impl<'a> ReportedBreach<'a> {
         let operands = self.finding.operands.iter();
         let places = operands.flat_map(|operand| {
             let label = format!("`{}` is given here", short(&operand.text));
-            operand.places.iter().map(move |place| (place.clone(), label.clone()))
+            operand
+                .places
+                .iter()
+                .map(move |place| (place.clone(), label.clone()))
         });
-        places.filter(|(place, _)| *place != first).take(MAX_FURTHER_PLACES).collect()
+        places
+            .filter(|(place, _)| *place != first)
+            .take(MAX_FURTHER_PLACES)
+            .collect()
     }
 
     fn with_group(&self, finding: Diagnostic) -> Diagnostic {
@@ -218,7 +258,10 @@ impl<'a> ReportedBreach<'a> {
             return format!("{subject} violates a property group of a secret schema");
         }
         if self.finding.reveals_secret {
-            let is_one = self.mapping().get(self.data).is_some_and(|node| node.secret);
+            let is_one = self
+                .mapping()
+                .get(self.data)
+                .is_some_and(|node| node.secret);
             let how = if is_one { "is" } else { "holds" };
             return format!("{subject} {how} a secret that violates property group `{group}`");
         }
@@ -243,7 +286,9 @@ impl<'a> ReportedBreach<'a> {
                     "{subject} has {first} without {others}, required by property group `{group}`"
                 )
             }
-            Breach::UnsupportedVersion { present, plugin, .. } => {
+            Breach::UnsupportedVersion {
+                present, plugin, ..
+            } => {
                 let of = plugin.as_ref().map(|plugin| format!(" of `{plugin}`"));
                 let of = of.unwrap_or_default();
                 format!("{subject} has {all}, which version {present}{of} does not support")
@@ -255,7 +300,10 @@ impl<'a> ReportedBreach<'a> {
     }
 
     fn first_and_others(&self) -> (String, String) {
-        let (first, others) = self.finding.operands.split_at(1.min(self.finding.operands.len()));
+        let (first, others) = self
+            .finding
+            .operands
+            .split_at(1.min(self.finding.operands.len()));
         (listed(first), listed(others))
     }
 
@@ -264,7 +312,11 @@ impl<'a> ReportedBreach<'a> {
         if self.is_hidden() {
             return "violates the group".to_owned();
         }
-        let first = self.finding.operands.first().filter(|first| !first.places.is_empty());
+        let first = self
+            .finding
+            .operands
+            .first()
+            .filter(|first| !first.places.is_empty());
         let given = first.map(|first| format!("`{}` is given here", short(&first.text)));
         let label = match self.finding.breach {
             Breach::XorMany
@@ -288,13 +340,16 @@ impl<'a> ReportedBreach<'a> {
                 let (first, others) = self.first_and_others();
                 Some(format!("add {others}, or remove {first}"))
             }
-            Breach::UnsupportedVersion { later_than: Some(last), .. } => Some(format!(
+            Breach::UnsupportedVersion {
+                later_than: Some(last),
+                ..
+            } => Some(format!(
                 "a list supports exactly its versions: write `client_plugin_supported_since: \
                  {last}` in the group for {last} and later; or remove the property"
             )),
-            Breach::UnsupportedVersion { later_than: None, .. } => {
-                Some("remove it, or correct the version in use in `layercake.yaml`".to_owned())
-            }
+            Breach::UnsupportedVersion {
+                later_than: None, ..
+            } => Some("remove it, or correct the version in use in `layercake.yaml`".to_owned()),
             Breach::And | Breach::Unfinished => None,
         }
     }
@@ -305,7 +360,9 @@ const MAX_FURTHER_PLACES: usize = 8;
 
 /// Span of the key that leads to a place.
 fn key_span(root: &Node, place: &Location) -> Option<Span> {
-    let Piece::Key(key) = place.0.last()? else { return None };
+    let Piece::Key(key) = place.0.last()? else {
+        return None;
+    };
     let (key, _) = place.parent()?.get(root)?.as_mapping()?.get_entry(key)?;
     Some(key.span)
 }
@@ -319,5 +376,9 @@ fn listed(operands: &[ShownOperand]) -> String {
         .map(|operand| format!("`{}`", short(&operand.text)))
         .collect();
     let more = operands.len().saturating_sub(MAX_OPERANDS);
-    if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
+    if more == 0 {
+        shown.join(", ")
+    } else {
+        format!("{} and {more} more", shown.join(", "))
+    }
 }

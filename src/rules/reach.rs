@@ -68,8 +68,18 @@ impl<'a> ReachedEdit<'a> {
     /// Label of the edited line.
     pub(super) fn label(&self) -> String {
         let outputs = self.reach.outputs;
-        let sites = self.reach.sites.iter().map(|site| &**site).collect::<Vec<_>>().join(", ");
-        let outputs = if outputs == 1 { "1 output".into() } else { format!("{outputs} outputs") };
+        let sites = self
+            .reach
+            .sites
+            .iter()
+            .map(|site| &**site)
+            .collect::<Vec<_>>()
+            .join(", ");
+        let outputs = if outputs == 1 {
+            "1 output".into()
+        } else {
+            format!("{outputs} outputs")
+        };
         if sites.is_empty() {
             format!("reaches {outputs}")
         } else {
@@ -82,21 +92,33 @@ impl<'a> ReachedEdit<'a> {
 pub fn report_faults(comparison: &Comparison) -> Vec<Diagnostic> {
     let finding = |(site, fault): &(Option<Arc<str>>, Fault)| {
         let (output, edit, says) = match fault {
-            Fault::Incomplete { output } => {
-                (output, None, "with the named edits alone, it is not as on the head")
-            }
-            Fault::Unnamed { edit, output } => {
-                (output, Some(edit), "without this edit it would differ, and the edit is not named")
-            }
-            Fault::Shield { edit, output } => {
-                (output, Some(edit), "without the texts that stop this edit, it has no effect")
-            }
-            Fault::Effective { output } => {
-                (output, None, "without all edits that are said to have no effect, it would differ")
-            }
+            Fault::Incomplete { output } => (
+                output,
+                None,
+                "with the named edits alone, it is not as on the head",
+            ),
+            Fault::Unnamed { edit, output } => (
+                output,
+                Some(edit),
+                "without this edit it would differ, and the edit is not named",
+            ),
+            Fault::Shield { edit, output } => (
+                output,
+                Some(edit),
+                "without the texts that stop this edit, it has no effect",
+            ),
+            Fault::Effective { output } => (
+                output,
+                None,
+                "without all edits that are said to have no effect, it would differ",
+            ),
         };
         let of_output = |change: &&Change| change.site == *site && change.key == *output;
-        let change = comparison.outputs.iter().find(of_output).map(|change| change.at);
+        let change = comparison
+            .outputs
+            .iter()
+            .find(of_output)
+            .map(|change| change.at);
         let edit = edit.map(|edit| comparison.edits[edit.index()].edit.at());
         let first = comparison.edits.first().map(|reach| reach.edit.at());
         let at = edit.or(change).or(first)?;
@@ -109,17 +131,26 @@ pub fn report_faults(comparison: &Comparison) -> Vec<Diagnostic> {
 
 /// Findings of the gates, for each edit and for unexplained changes.
 pub fn report_reach(comparison: &Comparison, gates: &Gates) -> Vec<(Option<EditId>, Diagnostic)> {
-    let unexplained = comparison.outputs.iter().filter(|change| change.is_unexplained());
+    let unexplained = comparison
+        .outputs
+        .iter()
+        .filter(|change| change.is_unexplained());
     let unexplained =
         unexplained.filter_map(|change| unexpected_change::check_unexplained(change, gates));
     let edits = comparison.edits.iter().enumerate();
     edits
         .flat_map(|(index, reach)| {
-            let reached = ReachedEdit { id: EditId::at(index), reach, comparison };
+            let reached = ReachedEdit {
+                id: EditId::at(index),
+                reach,
+                comparison,
+            };
             let findings = reach_over_limit::check(&reached, gates)
                 .into_iter()
                 .chain(unexpected_change::check(&reached, gates));
-            findings.map(move |finding| (Some(EditId::at(index)), finding)).collect::<Vec<_>>()
+            findings
+                .map(move |finding| (Some(EditId::at(index)), finding))
+                .collect::<Vec<_>>()
         })
         .chain(unexplained.map(|finding| (None, finding)))
         .collect()

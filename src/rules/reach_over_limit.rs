@@ -3,7 +3,11 @@
 use super::{Gates, ReachedEdit};
 use crate::diagnostic::{Diagnostic, Label};
 
-super::rule!("reach-over-limit", Error, "edit that changes more sites or outputs than allowed");
+super::rule!(
+    "reach-over-limit",
+    Error,
+    "edit that changes more sites or outputs than allowed"
+);
 
 pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Vec<Diagnostic> {
     let (sites, outputs) = (reached.reach.sites.len(), reached.reach.outputs);
@@ -21,7 +25,10 @@ pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Vec<Diagnostic>
             set: gates.outputs_set.as_deref(),
         },
     ];
-    limits.iter().filter_map(|limit| report(reached, limit)).collect()
+    limits
+        .iter()
+        .filter_map(|limit| report(reached, limit))
+        .collect()
 }
 
 struct ReachLimit<'a> {
@@ -35,7 +42,9 @@ struct ReachLimit<'a> {
 fn report(reached: &ReachedEdit<'_>, limit: &ReachLimit<'_>) -> Option<Diagnostic> {
     let ReachLimit { count, what, .. } = limit;
     let reach = reached.reach;
-    let most = limit.most.filter(|most| count > most || reach.is_undecided())?;
+    let most = limit
+        .most
+        .filter(|most| count > most || reach.is_undecided())?;
     let name = &reach.edit.document.name;
     let message = if reach.is_undecided() {
         format!(

@@ -24,22 +24,34 @@ pub(super) fn report(
         ParentRefusal::TwoFarther { nearer } => two_farther(facts, child, parents, nearer),
     };
     let child = facts.document(child).key.clone();
-    parents.first.iter().fold(diagnostic.document(child), |diagnostic, parent| {
-        diagnostic.document(facts.document(*parent).key.clone())
-    })
+    parents
+        .first
+        .iter()
+        .fold(diagnostic.document(child), |diagnostic, parent| {
+            diagnostic.document(facts.document(*parent).key.clone())
+        })
 }
 
 fn other_schema(facts: &SiteFacts<'_>, child: DocId, parents: &Matches) -> Diagnostic {
     let (title, found) = (facts.name(child), named(facts, parents));
-    let has =
-        if parents.count() == 1 { "which has a different schema" } else { "of other schemas" };
+    let has = if parents.count() == 1 {
+        "which has a different schema"
+    } else {
+        "of other schemas"
+    };
     let message = format!("the parentSelector of `{title}` matches {found}, {has}");
     let schema = &facts.document(child).key.schema;
     let are = if parents.count() == 1 { "is" } else { "are" };
     let label = format!("also matches {found}, which {are} not `{schema}`");
-    let diagnostic = Diagnostic::new(&RULE, message, Label::new(facts.selector(child).span, label))
-        .note("Deckhand refuses the whole site, even if there is a valid parent")
-        .help(format!("change the label of {found}, or select one that only the parent has"));
+    let diagnostic = Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(facts.selector(child).span, label),
+    )
+    .note("Deckhand refuses the whole site, even if there is a valid parent")
+    .help(format!(
+        "change the label of {found}, or select one that only the parent has"
+    ));
     parents.first.iter().fold(diagnostic, |diagnostic, parent| {
         let (name, schema) = (facts.name(*parent), &facts.document(*parent).key.schema);
         let label = format!("the label of `{name}`, whose schema is `{schema}`");
@@ -52,15 +64,29 @@ fn not_above(facts: &SiteFacts<'_>, child: DocId, parents: &Matches) -> Diagnost
     let (which, parent, it) = match parents.first[..] {
         [only] => {
             let layer = of_layer(&facts.document(only).key);
-            (format!("{found} {layer}, which is not above it"), "a parent", "it")
+            (
+                format!("{found} {layer}, which is not above it"),
+                "a parent",
+                "it",
+            )
         }
-        _ => (format!("{found}, which are not above it"), "parents", "them"),
+        _ => (
+            format!("{found}, which are not above it"),
+            "parents",
+            "them",
+        ),
     };
     let message = format!("the parentSelector of `{title}` matches {which}");
     let label = format!("also matches {found}, which cannot be {parent}");
-    let diagnostic = Diagnostic::new(&RULE, message, Label::new(facts.selector(child).span, label))
-        .note("Deckhand refuses the whole site, even if there is a valid parent")
-        .help(format!("remove the label from {found}, or change the label of {it}"));
+    let diagnostic = Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(facts.selector(child).span, label),
+    )
+    .note("Deckhand refuses the whole site, even if there is a valid parent")
+    .help(format!(
+        "remove the label from {found}, or change the label of {it}"
+    ));
     let diagnostic = labels(facts, child, parents, diagnostic);
     match &facts.document(child).layer {
         Some(layer) => diagnostic.related(layer.span, format!("the layer of `{title}`")),
@@ -78,15 +104,23 @@ fn two_farther(
     let both = if parents.count() == 2 { "both " } else { "" };
     let layer = of_layer(&facts.document(parents.first[0]).key);
     let message = format!("the parentSelector of `{title}` matches {both}{found} {layer}");
-    let label = Label::new(facts.selector(child).span, "matches more than one document in a layer");
+    let label = Label::new(
+        facts.selector(child).span,
+        "matches more than one document in a layer",
+    );
     let diagnostic = Diagnostic::new(&RULE, message, label)
         .note(
             "Deckhand refuses the whole site, although its documentation says that the nearest \
              match is the parent",
         )
-        .help(format!("remove the label from {}", found.replace(" and ", " or ")));
-    labels(facts, child, parents, diagnostic)
-        .related(facts.label(nearer, child), format!("`{}` is nearer", facts.name(nearer)))
+        .help(format!(
+            "remove the label from {}",
+            found.replace(" and ", " or ")
+        ));
+    labels(facts, child, parents, diagnostic).related(
+        facts.label(nearer, child),
+        format!("`{}` is nearer", facts.name(nearer)),
+    )
 }
 
 fn labels(

@@ -17,7 +17,13 @@ super::rule!(
 
 fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied() {
-        let whole = || facts.rendered.writes(doc).iter().filter(|it| it.kind == WriteKind::Whole);
+        let whole = || {
+            facts
+                .rendered
+                .writes(doc)
+                .iter()
+                .filter(|it| it.kind == WriteKind::Whole)
+        };
         if may_lose(whole()) {
             check_document(facts, doc, whole(), found);
         }
@@ -98,13 +104,17 @@ fn destination(write: &Write) -> (usize, Span) {
 
 /// Whether both write the same value to the same path, which `repeated-substitution` reports.
 fn is_repetition(facts: &SiteFacts<'_>, doc: DocId, earlier: &Write, write: &Write) -> bool {
-    let (Some(one), Some(other)) =
-        (facts.substitution(doc, earlier), facts.substitution(doc, write))
-    else {
+    let (Some(one), Some(other)) = (
+        facts.substitution(doc, earlier),
+        facts.substitution(doc, write),
+    ) else {
         return false;
     };
     let part = |it: &Substitution<'_>| {
-        it.writing.extract.as_ref().map(|it| (it.pattern.value.text().to_owned(), it.group.value))
+        it.writing
+            .extract
+            .as_ref()
+            .map(|it| (it.pattern.value.text().to_owned(), it.group.value))
     };
     one.source == other.source
         && one.writing.from.value.text() == other.writing.from.value.text()
@@ -131,10 +141,14 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, earlier: &Write, write: &Write) -> 
         let inside = facts.destination_path(doc, earlier.at);
         format!("a substitution of `{name}` into `{path}` overwrites the one into `{inside}`")
     };
-    Diagnostic::new(&RULE, message, Label::new(write.at, "overwrites the earlier value"))
-        .related(earlier.at, "the earlier value, which is lost")
-        .note("substitutions are applied in order")
-        .help("remove one of the two, or correct its path")
-        .document(facts.document(doc).key.clone())
-        .about(path)
+    Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(write.at, "overwrites the earlier value"),
+    )
+    .related(earlier.at, "the earlier value, which is lost")
+    .note("substitutions are applied in order")
+    .help("remove one of the two, or correct its path")
+    .document(facts.document(doc).key.clone())
+    .about(path)
 }

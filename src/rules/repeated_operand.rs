@@ -5,7 +5,11 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 use crate::system::heat::GroupProblem;
 
-super::rule!("repeated-operand", Warning, "duplicate operand in a property group");
+super::rule!(
+    "repeated-operand",
+    Warning,
+    "duplicate operand in a property group"
+);
 
 pub(super) fn report(
     home: DefinitionPlace<'_>,
@@ -14,9 +18,16 @@ pub(super) fn report(
     first: Span,
 ) -> Diagnostic {
     let operand = short(operand);
-    let message = format!("{} has the duplicate operand `{operand}`", title(home, problem));
-    Diagnostic::new(&RULE, message, Label::new(problem.span, "listed again here"))
-        .related(first, "first listed here")
-        .note("an `xor` with a duplicate property fails whenever the property is present")
-        .help("remove one of them, or replace it with the intended property")
+    let message = format!(
+        "{} has the duplicate operand `{operand}`",
+        title(home, problem)
+    );
+    Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(problem.span, "listed again here"),
+    )
+    .related(first, "first listed here")
+    .note("an `xor` with a duplicate property fails whenever the property is present")
+    .help("remove one of them, or replace it with the intended property")
 }

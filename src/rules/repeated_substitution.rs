@@ -34,7 +34,11 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// Key that identifies a substitution into one destination.
-type SubstitutionKey<'a> = ([&'a str; 4], Option<(&'a str, i64)>, Option<(&'a str, Option<i64>)>);
+type SubstitutionKey<'a> = (
+    [&'a str; 4],
+    Option<(&'a str, i64)>,
+    Option<(&'a str, Option<i64>)>,
+);
 
 fn substitution_key<'a>(
     substitution: DocumentSubstitution<'a>,
@@ -44,8 +48,17 @@ fn substitution_key<'a>(
     let part = |it: &'a Part| (it.pattern.value.text(), it.depth);
     let (SubstitutionSource { schema, name, .. }, writing) =
         (substitution.source, substitution.writing);
-    let texts = [&*schema.value, &*name.value, writing.from.value.text(), to.path.value.text()];
-    (texts, writing.extract.as_deref().map(extract), to.part.as_ref().map(part))
+    let texts = [
+        &*schema.value,
+        &*name.value,
+        writing.from.value.text(),
+        to.path.value.text(),
+    ];
+    (
+        texts,
+        writing.extract.as_deref().map(extract),
+        to.part.as_ref().map(part),
+    )
 }
 
 fn report(
@@ -57,12 +70,15 @@ fn report(
     let (to, earlier) = again[0];
     let (name, path) = (super::title(&document.key), to.path.value.text());
     let message = format!("`{name}` substitutes into `{path}` twice from the same source");
-    let mut diagnostic =
-        Diagnostic::new(&RULE, message, Label::new(to.path.span, "written again here"))
-            .related(earlier, "the same substitution")
-            .help("remove one of the two, or correct its path")
-            .about(path)
-            .document(document.key.clone());
+    let mut diagnostic = Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(to.path.span, "written again here"),
+    )
+    .related(earlier, "the same substitution")
+    .help("remove one of the two, or correct its path")
+    .about(path)
+    .document(document.key.clone());
     for (to, earlier) in &again[1..] {
         diagnostic = diagnostic
             .related(to.path.span, "also written again here")
@@ -70,7 +86,10 @@ fn report(
     }
     match removal(facts, document, index, again.len()) {
         Some(span) => {
-            let edit = TextEdit { span, text: String::new() };
+            let edit = TextEdit {
+                span,
+                text: String::new(),
+            };
             diagnostic.fix("remove the second substitution", vec![edit])
         }
         None => diagnostic,
@@ -97,7 +116,8 @@ fn removal(
     let same = |to: &Destination| own.iter().any(|own| meet(own, to));
     let is_between = document.substitutions().take(index).any(|other| {
         let repeats = |to: &Destination| {
-            own.iter().any(|own| substitution_key(substitution, own) == substitution_key(other, to))
+            own.iter()
+                .any(|own| substitution_key(substitution, own) == substitution_key(other, to))
         };
         other.writing.to.iter().any(|to| same(to) && !repeats(to))
     });

@@ -28,7 +28,9 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     });
     add_count(Stage::Validate, || 1);
     // Faults of a LayeringPolicy are reported where it is read.
-    let mut reported = refused.iter().filter(|it| facts.document(it.doc).layer_order.is_none());
+    let mut reported = refused
+        .iter()
+        .filter(|it| facts.document(it.doc).layer_order.is_none());
     let mut room = max_violations(facts);
     while let Some(of_document) = reported.next().filter(|_| room > 0) {
         let Refusal { violations, count } = &*of_document.refusal;
@@ -37,14 +39,19 @@ pub(super) fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         let first = violations[..listed].iter();
         found.extend(first.map(|violation| report(facts, &replay, of_document, violation)));
         let more = count - listed;
-        let others = if room > 0 { 0 } else { reported.clone().count() };
+        let others = if room > 0 {
+            0
+        } else {
+            reported.clone().count()
+        };
         if let Some(mut last) = found.pop_if(|_| more > 0 || others > 0) {
             if more > 0 {
                 last = last.note(format!("the document has {more} more violations"));
             }
             if others > 0 {
-                last =
-                    last.note(format!("{others} more documents of the site violate their schemas"));
+                last = last.note(format!(
+                    "{others} more documents of the site violate their schemas"
+                ));
             }
             found.push(last);
         }
@@ -67,13 +74,27 @@ fn report(
     violation: &Violation,
 ) -> Diagnostic {
     let document = facts.document(by_schema.doc);
-    let data = facts.rendered.data(by_schema.doc).expect("only rendered documents are validated");
-    let refused = RefusedValue { facts, data, violation };
+    let data = facts
+        .rendered
+        .data(by_schema.doc)
+        .expect("only rendered documents are validated");
+    let refused = RefusedValue {
+        facts,
+        data,
+        violation,
+    };
     let hop = replay.trace(by_schema.doc, refused.place());
     let name = facts.name(owner(&hop));
-    let message = format!("`{name}`: {} {}", refused.subject_in_words(), refused.headline());
-    let mut finding =
-        Diagnostic::new(&RULE, message, Label::new(refused.span(&hop), refused.label()));
+    let message = format!(
+        "`{name}`: {} {}",
+        refused.subject_in_words(),
+        refused.headline()
+    );
+    let mut finding = Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(refused.span(&hop), refused.label()),
+    );
     if refused.reveals_secret() {
         finding = finding.note("details are not shown, because they would reveal the secret");
     } else if by_schema.by.is_some() {
@@ -91,11 +112,15 @@ fn report(
         )
         .about(refused.subject())
         .document(document.key.clone());
-    let Some((written, near)) = refused.near() else { return finding };
+    let Some((written, near)) = refused.near() else {
+        return finding;
+    };
     let at = finding.primary.span;
     // Other documents may use a value that is written elsewhere.
     let is_own = |_: &&str| document.span.contains(at);
-    let edit = written.filter(is_own).and_then(|it| word_edit(facts.sources, at, it, near));
+    let edit = written
+        .filter(is_own)
+        .and_then(|it| word_edit(facts.sources, at, it, near));
     finding.did_you_mean(near, edit)
 }
 
@@ -113,7 +138,11 @@ impl RefusedValue<'_> {
 
     /// Place to trace: without the keys inside a secret.
     fn place(&self) -> &Location {
-        if self.node().secret { &self.violation.location } else { self.violation.place() }
+        if self.node().secret {
+            &self.violation.location
+        } else {
+            self.violation.place()
+        }
     }
 
     /// Span where the wrong value was written.
@@ -121,7 +150,11 @@ impl RefusedValue<'_> {
         let node = self.place().get(self.data).unwrap_or(self.data);
         let is_whole = matches!(node.value, Value::Mapping(_) | Value::Sequence(_));
         if !self.place().is_root() {
-            let span = if node.secret { node.span } else { self.violation.span(self.data) };
+            let span = if node.secret {
+                node.span
+            } else {
+                self.violation.span(self.data)
+            };
             return self.facts.first_line(span);
         }
         let writer = self.facts.document(hop.origin().doc);
@@ -240,11 +273,15 @@ impl RefusedValue<'_> {
         let node = self.node();
         let found = match bound {
             Bound::Minimum | Bound::ExclusiveMinimum | Bound::Maximum | Bound::ExclusiveMaximum => {
-                format!("is {}", self.violation.found.as_deref().unwrap_or("a number"))
+                format!(
+                    "is {}",
+                    self.violation.found.as_deref().unwrap_or("a number")
+                )
             }
-            Bound::MinLength | Bound::MaxLength => {
-                many(node.as_str().map_or(0, |text| text.chars().count()), "character")
-            }
+            Bound::MinLength | Bound::MaxLength => many(
+                node.as_str().map_or(0, |text| text.chars().count()),
+                "character",
+            ),
             Bound::MinItems | Bound::MaxItems => {
                 many(node.as_sequence().map_or(0, <[Node]>::len), "item")
             }
@@ -291,7 +328,11 @@ impl RefusedValue<'_> {
             return Vec::new();
         }
         match &self.violation.wrong {
-            Wrong::NoAlternative { alternatives, tied, nearest } => match nearest.as_slice() {
+            Wrong::NoAlternative {
+                alternatives,
+                tied,
+                nearest,
+            } => match nearest.as_slice() {
                 [one] => self.refusals(one, "the closest alternative"),
                 several => self.tied((tied, several), *alternatives),
             },
@@ -317,13 +358,18 @@ impl RefusedValue<'_> {
 
     /// Violations of the first of several equally close alternatives.
     fn tied(&self, (tied, first): (&[usize], &[Alternative]), alternatives: usize) -> Vec<String> {
-        let mut details =
-            vec![format!("alternatives {} of {alternatives} are equally close", numbers(tied))];
+        let mut details = vec![format!(
+            "alternatives {} of {alternatives} are equally close",
+            numbers(tied)
+        )];
         let mut keys = Vec::new();
         for alternative in first {
             let name = format!("alternative {}", alternative.number);
             details.extend(self.refusals(alternative, &name));
-            keys.extend(self.refused_by(alternative).map(|refused| refused.subject()));
+            keys.extend(
+                self.refused_by(alternative)
+                    .map(|refused| refused.subject()),
+            );
         }
         keys.retain(|key| key != ".");
         keys.sort();
@@ -336,7 +382,10 @@ impl RefusedValue<'_> {
         &'s self,
         alternative: &'s Alternative,
     ) -> impl Iterator<Item = RefusedValue<'s>> {
-        alternative.violations.iter().map(|violation| RefusedValue { violation, ..*self })
+        alternative
+            .violations
+            .iter()
+            .map(|violation| RefusedValue { violation, ..*self })
     }
 
     /// Similar word, and the word at the primary location that it should replace.
@@ -345,9 +394,17 @@ impl RefusedValue<'_> {
             return None;
         }
         match &self.violation.wrong {
-            Wrong::MissingKey { near: Some(near), .. } => Some((None, near)),
-            Wrong::UnknownKey { near: Some(near), key, .. } => Some((key.as_deref(), near)),
-            Wrong::NotOneOf { near: Some(near), .. } => Some((self.node().as_str(), near)),
+            Wrong::MissingKey {
+                near: Some(near), ..
+            } => Some((None, near)),
+            Wrong::UnknownKey {
+                near: Some(near),
+                key,
+                ..
+            } => Some((key.as_deref(), near)),
+            Wrong::NotOneOf {
+                near: Some(near), ..
+            } => Some((self.node().as_str(), near)),
             _ => None,
         }
     }
@@ -355,8 +412,10 @@ impl RefusedValue<'_> {
 
 /// The document that has the value at its path: an ancestor if the value is inherited unchanged.
 fn owner(mut hop: &Hop) -> DocId {
-    while matches!(hop.via, Via::Inherited | Via::Replaced | Via::Layered { .. })
-        && let Some(from) = hop.from.first()
+    while matches!(
+        hop.via,
+        Via::Inherited | Via::Replaced | Via::Layered { .. }
+    ) && let Some(from) = hop.from.first()
     {
         hop = from;
     }
@@ -395,8 +454,16 @@ fn in_words(name: &str) -> &str {
 fn listed(names: &[String], count: usize) -> String {
     let shown: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     let more = count.saturating_sub(names.len());
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    format!("{} {}{more}", if count == 1 { "is" } else { "are" }, shown.join(", "))
+    let more = if more == 0 {
+        String::new()
+    } else {
+        format!(" and {more} more")
+    };
+    format!(
+        "{} {}{more}",
+        if count == 1 { "is" } else { "are" },
+        shown.join(", ")
+    )
 }
 
 /// Hops of the value into the document, last to first.
@@ -441,7 +508,11 @@ fn selector(facts: &SiteFacts<'_>, doc: DocId) -> Option<Span> {
 /// Span of the destination of the substitution that wrote a value.
 fn destination(facts: &SiteFacts<'_>, hop: &Hop) -> Option<Span> {
     let step = facts.graph.recipe(hop.doc).steps.get(hop.step?)?;
-    let Op::Substitute(substitution) = &step.op else { return None };
+    let Op::Substitute(substitution) = &step.op else {
+        return None;
+    };
     let mut destinations = substitution.writing.to.iter().map(|to| to.path.span);
-    destinations.find(|span| hop.at.contains(span)).or(Some(step.at))
+    destinations
+        .find(|span| hop.at.contains(span))
+        .or(Some(step.at))
 }

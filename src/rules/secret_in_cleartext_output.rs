@@ -17,7 +17,9 @@ super::rule!(
 
 fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>) {
     for doc in docs.iter().copied() {
-        let Some(data) = facts.rendered.data(doc) else { continue };
+        let Some(data) = facts.rendered.data(doc) else {
+            continue;
+        };
         if !facts.site.is_output(doc) || facts.document(doc).encrypted || data.secret {
             continue;
         }
@@ -39,25 +41,33 @@ fn base(facts: &SiteFacts<'_>, doc: DocId) -> Option<DocId> {
 
 /// Whether the place that a substitution wrote holds a secret in the rendered data.
 fn is_secret(facts: &SiteFacts<'_>, author: DocId, write: &Write, data: &Node) -> bool {
-    facts.substitution(author, write).is_some_and(|substitution| {
-        let source = facts.document(substitution.source);
-        let is_secret = source.data.secret && !source.is_secret_later;
-        is_secret && write.location.get(data).is_some_and(|node| node.secret)
-    })
+    facts
+        .substitution(author, write)
+        .is_some_and(|substitution| {
+            let source = facts.document(substitution.source);
+            let is_secret = source.data.secret && !source.is_secret_later;
+            is_secret && write.location.get(data).is_some_and(|node| node.secret)
+        })
 }
 
 fn report(facts: &SiteFacts<'_>, doc: DocId, author: DocId, write: &Write) -> Diagnostic {
-    let substitution = facts.substitution(author, write).expect("only substitutions are reported");
+    let substitution = facts
+        .substitution(author, write)
+        .expect("only substitutions are reported");
     let source = facts.document(substitution.source);
     let secret = &source.key.name;
     let place = facts.destination_path(author, write.at);
     let name = facts.name(author);
     let message =
         format!("a substitution of `{name}` writes the secret `{secret}` into cleartext output");
-    Diagnostic::new(&RULE, message, Label::new(write.at, "the secret is written here"))
-        .related(source.name_span, format!("`{secret}` is secret"))
-        .note("the secret is exposed to all who can read the rendered document")
-        .help("set `storagePolicy: encrypted` on the rendered document")
-        .about(format!("{secret} {place}"))
-        .document(facts.document(doc).key.clone())
+    Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(write.at, "the secret is written here"),
+    )
+    .related(source.name_span, format!("`{secret}` is secret"))
+    .note("the secret is exposed to all who can read the rendered document")
+    .help("set `storagePolicy: encrypted` on the rendered document")
+    .about(format!("{secret} {place}"))
+    .document(facts.document(doc).key.clone())
 }

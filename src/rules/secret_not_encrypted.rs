@@ -39,7 +39,10 @@ fn report(facts: &FileFacts<'_>, document: &Document) -> Diagnostic {
         .document(document.key.clone());
     match policy.filter(|policy| is_written_cleartext(facts, policy)) {
         Some(policy) => {
-            let edit = TextEdit { span: policy.span, text: "encrypted".to_owned() };
+            let edit = TextEdit {
+                span: policy.span,
+                text: "encrypted".to_owned(),
+            };
             diagnostic.fix("set the storage policy to `encrypted`", vec![edit])
         }
         None => diagnostic,

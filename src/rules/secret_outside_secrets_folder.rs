@@ -13,15 +13,23 @@ super::rule!(
 
 fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     let path = facts.sources.get(facts.file).path();
-    let folders = path.as_str().rsplit_once('/').map_or("", |(folders, _)| folders);
+    let folders = path
+        .as_str()
+        .rsplit_once('/')
+        .map_or("", |(folders, _)| folders);
     // A set of files has no layout.
     if facts.place.is_none() || folders.split('/').any(|folder| folder == "secrets") {
         return;
     }
-    let secrets =
-        facts.documents.iter().filter(|document| document.secret_kinds.has(&document.key.schema));
+    let secrets = facts
+        .documents
+        .iter()
+        .filter(|document| document.secret_kinds.has(&document.key.schema));
     found.extend(secrets.map(|document| {
-        let message = format!("the secret `{}` is not in a `secrets` folder", title(&document.key));
+        let message = format!(
+            "the secret `{}` is not in a `secrets` folder",
+            title(&document.key)
+        );
         let label = Label::new(document.schema_span, "a secret schema");
         Diagnostic::new(&RULE, message, label)
             .note("Pegleg encrypts and decrypts only files in folders named `secrets`")

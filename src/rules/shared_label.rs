@@ -28,7 +28,9 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let mut search = NearMatchSearch::of(&labels, facts.site.documents.len());
     let mut reported = HashSet::new();
     for (child, document) in facts.site.iter() {
-        let Some(selector) = &document.parent_selector else { continue };
+        let Some(selector) = &document.parent_selector else {
+            continue;
+        };
         if facts.site.parent(child).is_some()
             && let Some(near) = search.nearly_matched(facts, child, selector)
         {
@@ -36,9 +38,13 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
             found.push(report_selector(facts, child, selector, &near));
         }
     }
-    let shared = labels.carriers.iter().filter(|(pair, _)| !reported.contains(pair));
-    let mut shared: Vec<Diagnostic> =
-        shared.filter_map(|(_, carriers)| report_label(facts, carriers)).collect();
+    let shared = labels
+        .carriers
+        .iter()
+        .filter(|(pair, _)| !reported.contains(pair));
+    let mut shared: Vec<Diagnostic> = shared
+        .filter_map(|(_, carriers)| report_label(facts, carriers))
+        .collect();
     shared.sort_by_key(|finding| finding.primary.span);
     found.append(&mut shared);
 }
@@ -68,11 +74,21 @@ impl<'a> Labels<'a> {
         });
         let ranks = order.into_iter().flatten().enumerate();
         let ranks = ranks.map(|(rank, layer)| (&*layer.value, rank)).collect();
-        let mut labels = Self { carriers: HashMap::default(), ranks };
-        for (doc, document) in facts.site.iter().filter(|(_, document)| document.layer.is_some()) {
+        let mut labels = Self {
+            carriers: HashMap::default(),
+            ranks,
+        };
+        for (doc, document) in facts
+            .site
+            .iter()
+            .filter(|(_, document)| document.layer.is_some())
+        {
             for (key, value) in document.labels.iter() {
                 if let Some(pair) = pair((key, value)) {
-                    let carrier = LabelCarrier { doc, at: key.span.to(value.span) };
+                    let carrier = LabelCarrier {
+                        doc,
+                        at: key.span.to(value.span),
+                    };
                     labels.carriers.entry(pair).or_default().push(carrier);
                 }
             }
@@ -102,7 +118,11 @@ const MAX_VISITS: usize = 20_000_000;
 
 impl<'l, 'a> NearMatchSearch<'l, 'a> {
     fn of(labels: &'l Labels<'a>, documents: usize) -> Self {
-        Self { labels, shares: vec![(0, None); documents], left: MAX_VISITS }
+        Self {
+            labels,
+            shares: vec![(0, None); documents],
+            left: MAX_VISITS,
+        }
     }
 
     /// Documents that lack only one label of the selector, and for which Deckhand would refuse the
@@ -119,7 +139,9 @@ impl<'l, 'a> NearMatchSearch<'l, 'a> {
         }
         let mut met: Vec<DocId> = Vec::new();
         for pair in selector.labels.iter().filter_map(pair) {
-            let Some(carriers) = self.labels.carriers.get(&pair) else { continue };
+            let Some(carriers) = self.labels.carriers.get(&pair) else {
+                continue;
+            };
             let carriers = &carriers[..carriers.len().min(MAX_CARRIERS)];
             self.left = self.left.saturating_sub(carriers.len());
             if self.left == 0 {
@@ -135,8 +157,9 @@ impl<'l, 'a> NearMatchSearch<'l, 'a> {
             }
         }
         met.sort_unstable();
-        let shares =
-            met.into_iter().map(|doc| (doc, std::mem::take(&mut self.shares[doc.index()])));
+        let shares = met
+            .into_iter()
+            .map(|doc| (doc, std::mem::take(&mut self.shares[doc.index()])));
         let near = shares.filter(|(doc, (count, _))| {
             *count == wanted - 1 && *doc != child && self.labels.is_refused(facts, child, *doc)
         });
@@ -150,7 +173,13 @@ impl<'l, 'a> NearMatchSearch<'l, 'a> {
 fn pair((key, value): (&Key, &Node)) -> Option<LabelPair> {
     match &value.value {
         Value::Sequence(_) | Value::Mapping(_) | Value::Set(_) | Value::Pairs(_) => None,
-        scalar => Some((key.clone(), Key { value: scalar.clone(), span: value.span })),
+        scalar => Some((
+            key.clone(),
+            Key {
+                value: scalar.clone(),
+                span: value.span,
+            },
+        )),
     }
 }
 
@@ -167,14 +196,20 @@ fn report_selector(
         count => format!(" and {} more", count - 1),
     };
     let message = format!("the parentSelector of `{title}` is one label away from `{name}`{more}");
-    let label = Label::new(selector.span, "with one label less, it would also match these");
+    let label = Label::new(
+        selector.span,
+        "with one label less, it would also match these",
+    );
     let why = if other.key.schema == facts.document(child).key.schema {
         "is not in a higher layer".to_owned()
     } else {
         format!("has the schema `{}`", other.key.schema)
     };
     Diagnostic::new(&RULE, message, label)
-        .related(near[0].at, format!("one of the selected labels; `{name}` {why}"))
+        .related(
+            near[0].at,
+            format!("one of the selected labels; `{name}` {why}"),
+        )
         .note(
             "if the selector matched it, Deckhand would refuse the whole site: it cannot be a \
             parent",
@@ -189,7 +224,9 @@ fn report_selector(
 fn report_label(facts: &SiteFacts<'_>, carriers: &[LabelCarrier]) -> Option<Diagnostic> {
     let (first, others) = carriers.split_first()?;
     let key = |carrier: &LabelCarrier| &facts.document(carrier.doc).key;
-    let other = others.iter().find(|other| key(other).schema != key(first).schema)?;
+    let other = others
+        .iter()
+        .find(|other| key(other).schema != key(first).schema)?;
     if carriers.len() > MAX_CARRIERS {
         return None;
     }
@@ -201,10 +238,16 @@ fn report_label(facts: &SiteFacts<'_>, carriers: &[LabelCarrier]) -> Option<Diag
         another.schema,
         title(another)
     );
-    let label = Label::new(other.at, format!("on a document with schema `{}`", another.schema));
+    let label = Label::new(
+        other.at,
+        format!("on a document with schema `{}`", another.schema),
+    );
     Some(
         Diagnostic::new(&RULE, message, label)
-            .related(first.at, format!("on a document with schema `{}`", one.schema))
+            .related(
+                first.at,
+                format!("on a document with schema `{}`", one.schema),
+            )
             .note(
                 "if a parentSelector selected only this label, Deckhand would refuse the whole \
                 site",

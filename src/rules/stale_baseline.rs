@@ -3,7 +3,11 @@
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("stale-baseline", Warning, "the baseline accepts a finding that no longer exists");
+super::rule!(
+    "stale-baseline",
+    Warning,
+    "the baseline accepts a finding that no longer exists"
+);
 
 pub(super) fn report(at: Span, rule: &str, file: &str, gone: usize) -> Diagnostic {
     let message = match gone {

@@ -32,7 +32,9 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Diagnostic>) {
         let writes = facts.rendered.writes(*doc).iter();
         let mut creates = writes.filter(|write| write.created.is_some()).peekable();
         creating.extend(creates.peek().map(|_| *doc));
-        creates.flat_map(created_keys).for_each(|(around, _)| root.ask(around));
+        creates
+            .flat_map(created_keys)
+            .for_each(|(around, _)| root.ask(around));
     }
     if creating.is_empty() {
         return;
@@ -55,7 +57,9 @@ fn report_uncommon(
     root: &DestinationNode<'_>,
     found: &mut Vec<Diagnostic>,
 ) {
-    let Some(data) = facts.rendered.data(doc) else { return };
+    let Some(data) = facts.rendered.data(doc) else {
+        return;
+    };
     for write in facts.rendered.writes(doc) {
         // Report only the outermost key that a write creates.
         let uncommon = created_keys(write).find_map(|(around, new)| {
@@ -68,11 +72,16 @@ fn report_uncommon(
             facts.shown_place(data, &place)?;
             Some((new, near, other, place))
         });
-        let Some((new, near, other, place)) = uncommon else { continue };
+        let Some((new, near, other, place)) = uncommon else {
+            continue;
+        };
         let rule = (&RULE, "where others have");
         let mut finding =
             report(rule, facts.document(doc), write, (new, near)).about(new.to_owned());
-        let beside = facts.rendered.data(other).and_then(|data| place.get(data)?.as_mapping());
+        let beside = facts
+            .rendered
+            .data(other)
+            .and_then(|data| place.get(data)?.as_mapping());
         if let Some((key, _)) = beside.and_then(|beside| beside.get_entry(near)) {
             finding = finding.related(key.span, "the key in another document");
         }
@@ -101,7 +110,9 @@ impl<'a> DestinationNode<'a> {
     }
 
     fn at(&self, pieces: &[Piece]) -> Option<&Self> {
-        pieces.iter().try_fold(self, |place, piece| place.inside.get(piece))
+        pieces
+            .iter()
+            .try_fold(self, |place, piece| place.inside.get(piece))
     }
 
     /// Adds the keys of a document here and inside, at the requested places.
@@ -110,12 +121,16 @@ impl<'a> DestinationNode<'a> {
         if self.is_asked
             && let Some(mapping) = mapping.filter(|it| !node.secret && it.len() <= MAX_KEYS)
         {
-            let keys =
-                mapping.keys().filter_map(Key::as_str).filter(|key| key.len() >= MIN_KEY_BYTES);
+            let keys = mapping
+                .keys()
+                .filter_map(Key::as_str)
+                .filter(|key| key.len() >= MIN_KEY_BYTES);
             keys.for_each(|key| self.having.entry(key).or_default().push(doc));
         }
         // Iterate over the smaller side: documents may be large, and so may the tree of places.
-        let entries = mapping.map(Mapping::len).or_else(|| node.as_sequence().map(<[Node]>::len));
+        let entries = mapping
+            .map(Mapping::len)
+            .or_else(|| node.as_sequence().map(<[Node]>::len));
         if self.inside.len() <= entries.unwrap_or_default() {
             for (piece, place) in &mut self.inside {
                 if let Some(child) = child(node, piece) {
@@ -143,8 +158,13 @@ impl<'a> DestinationNode<'a> {
         let all = || self.having.iter().map(|(key, docs)| (*key, docs));
         let (near, docs) = if self.having.len() > MAX_COMPARED_KEYS {
             let repeated = || all().filter(|(_, docs)| docs.len() >= MIN_DOCUMENTS);
-            let slips = self.slips.get_or_init(|| repeated().map(|(key, _)| key).collect());
-            let near = slips.of(new).into_iter().map(|key| (key, &self.having[key]));
+            let slips = self
+                .slips
+                .get_or_init(|| repeated().map(|(key, _)| key).collect());
+            let near = slips
+                .of(new)
+                .into_iter()
+                .map(|key| (key, &self.having[key]));
             near.filter(is_near).min()
         } else {
             all().filter(is_near).min()

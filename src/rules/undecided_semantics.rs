@@ -40,13 +40,19 @@ pub(super) fn report(
     deckhand: &SiteFacts<'_>,
     partings: impl Iterator<Item = MeaningSplit>,
 ) -> Vec<Diagnostic> {
-    let both = BothMeanings { documented, deckhand };
+    let both = BothMeanings {
+        documented,
+        deckhand,
+    };
     let reaches_output = both.reaching_differing_outputs();
     let mut by_doc: BTreeMap<DocId, Vec<Span>> = BTreeMap::new();
     for MeaningSplit { doc, at } in partings.filter(|it| reaches_output[it.doc.index()]) {
         by_doc.entry(doc).or_default().push(at);
     }
-    by_doc.into_iter().flat_map(|(doc, texts)| both.report(doc, &texts)).collect()
+    by_doc
+        .into_iter()
+        .flat_map(|(doc, texts)| both.report(doc, &texts))
+        .collect()
 }
 
 /// A site rendered under both semantics.
@@ -59,7 +65,10 @@ impl<'a> BothMeanings<'a> {
     /// By document id: whether the document is, or is an input of, an output that differs.
     fn reaching_differing_outputs(&self) -> Vec<bool> {
         let graph = self.deckhand.graph;
-        let differing = graph.outputs().map(|(doc, _)| doc).filter(|doc| self.differs(*doc));
+        let differing = graph
+            .outputs()
+            .map(|(doc, _)| doc)
+            .filter(|doc| self.differs(*doc));
         let differing: Vec<DocId> = differing.collect();
         let mut needed = self.documented.graph.closure(differing.clone());
         for (doc, is_needed) in graph.closure(differing).into_iter().enumerate() {
@@ -70,16 +79,23 @@ impl<'a> BothMeanings<'a> {
 
     fn differs(&self, doc: DocId) -> bool {
         self.documented.rendered.made(doc) != self.deckhand.rendered.made(doc)
-            && self.data(doc).is_some_and(|(documented, deckhand)| !same(documented, deckhand))
+            && self
+                .data(doc)
+                .is_some_and(|(documented, deckhand)| !same(documented, deckhand))
     }
 
     fn data(&self, doc: DocId) -> Option<(&'a Node, &'a Node)> {
-        Some((self.documented.rendered.data(doc)?, self.deckhand.rendered.data(doc)?))
+        Some((
+            self.documented.rendered.data(doc)?,
+            self.deckhand.rendered.data(doc)?,
+        ))
     }
 
     /// Findings at those `texts` of a document at which the two results differ.
     fn report(&self, doc: DocId, texts: &[Span]) -> Vec<Diagnostic> {
-        let Some(data) = self.data(doc) else { return Vec::new() };
+        let Some(data) = self.data(doc) else {
+            return Vec::new();
+        };
         let places = differing_places(data.0, data.1);
         let written = self.written(doc);
         let needs = self.documented.graph.recipe(doc).needs.iter();
@@ -87,7 +103,8 @@ impl<'a> BothMeanings<'a> {
         let of_text = |at: &Span| {
             let own = written.get(at).map(Vec::as_slice).unwrap_or_default();
             let meets = |place: &&Location| {
-                own.iter().any(|write| write.starts_with(place) || place.starts_with(write))
+                own.iter()
+                    .any(|write| write.starts_with(place) || place.starts_with(write))
             };
             let mut met: Vec<&Location> = places.iter().filter(meets).take(MAX_SEEN).collect();
             if met.is_empty() && is_first {
@@ -113,7 +130,11 @@ impl<'a> BothMeanings<'a> {
             format!("`{name}` renders differently by Deckhand's documentation and by its code");
         let label = Label::new(at, "the two differ here, and no semantics is configured");
         let mut finding = Diagnostic::new(&RULE, message, label);
-        for result in places.iter().take(MAX_RESULTS).flat_map(|it| results(facts, data, it)) {
+        for result in places
+            .iter()
+            .take(MAX_RESULTS)
+            .flat_map(|it| results(facts, data, it))
+        {
             finding = finding.note(result);
         }
         if places.len() > MAX_RESULTS {
@@ -149,10 +170,16 @@ impl<'a> BothMeanings<'a> {
 fn other_texts(recipe: &Recipe) -> Vec<(Span, Span)> {
     let mut texts = Vec::new();
     for step in recipe.steps.iter() {
-        let Op::Substitute(substitution) = step.op else { continue };
+        let Op::Substitute(substitution) = step.op else {
+            continue;
+        };
         for to in &substitution.writing.to {
             texts.push((substitution.writing.from.span, to.path.span));
-            texts.extend(to.part.as_ref().map(|part| (part.pattern.span, to.path.span)));
+            texts.extend(
+                to.part
+                    .as_ref()
+                    .map(|part| (part.pattern.span, to.path.span)),
+            );
         }
     }
     texts
@@ -206,8 +233,14 @@ fn results(
     place: &Location,
 ) -> Vec<String> {
     let values = [place.get(documented), place.get(deckhand)];
-    let around = if values[0].is_some() { documented } else { deckhand };
-    let shown = facts.shown_place(around, place).map(|place| format!("`{place}`"));
+    let around = if values[0].is_some() {
+        documented
+    } else {
+        deckhand
+    };
+    let shown = facts
+        .shown_place(around, place)
+        .map(|place| format!("`{place}`"));
     let is_secret = values.iter().flatten().any(|value| value.holds_secret());
     let Some(shown) = shown.filter(|_| !is_secret) else {
         return vec!["both results are secret and not shown".to_owned()];
@@ -215,11 +248,16 @@ fn results(
     let one = |value: Option<&Node>| match value {
         None => format!("{shown} does not exist"),
         Some(value) => {
-            let items = value.as_sequence().map(|items| format!(" ({} items)", items.len()));
+            let items = value
+                .as_sequence()
+                .map(|items| format!(" ({} items)", items.len()));
             let value = to_flow(value, MAX_RESULT_CHARS);
             format!("{shown} is `{value}`{}", items.unwrap_or_default())
         }
     };
     let [documented, deckhand] = values.map(one);
-    vec![format!("by the documentation, {documented}"), format!("in Deckhand, {deckhand}")]
+    vec![
+        format!("by the documentation, {documented}"),
+        format!("in Deckhand, {deckhand}"),
+    ]
 }

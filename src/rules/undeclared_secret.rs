@@ -10,16 +10,24 @@ super::rule!(
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let catalog = &facts.site.catalog;
-    let undeclared = facts.site.iter().map(|(_, document)| document).filter(|document| {
-        let (schema, name) = (&document.key.schema, &document.key.name);
-        catalog.covers(schema) && catalog.find(schema, name).is_none()
-    });
+    let undeclared = facts
+        .site
+        .iter()
+        .map(|(_, document)| document)
+        .filter(|document| {
+            let (schema, name) = (&document.key.schema, &document.key.name);
+            catalog.covers(schema) && catalog.find(schema, name).is_none()
+        });
     found.extend(undeclared.map(|document| {
         let title = title(&document.key);
         let message = format!("no catalog declares the secret `{title}`");
-        Diagnostic::new(&RULE, message, Label::new(document.name_span, "not in a catalog"))
-            .note("Pegleg and Promenade do not regenerate it with the site's other secrets")
-            .help("declare it in the site's catalog, or remove it")
-            .document(document.key.clone())
+        Diagnostic::new(
+            &RULE,
+            message,
+            Label::new(document.name_span, "not in a catalog"),
+        )
+        .note("Pegleg and Promenade do not regenerate it with the site's other secrets")
+        .help("declare it in the site's catalog, or remove it")
+        .document(document.key.clone())
     }));
 }

@@ -37,7 +37,10 @@ pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Option<Diagnost
     let mut finding = Diagnostic::new(&RULE, message, label)
         .help("revert the edit, or narrow the expectation: `--expect-unchanged=GLOB`");
     finding.documents = reached.documents();
-    finding.sites = changed.iter().filter_map(|change| change.site.clone()).collect();
+    finding.sites = changed
+        .iter()
+        .filter_map(|change| change.site.clone())
+        .collect();
     finding.sites.sort();
     finding.sites.dedup();
     Some(finding)
@@ -56,7 +59,10 @@ pub(super) fn check_unexplained(change: &Change, gates: &Gates) -> Option<Diagno
         return None;
     }
     let message = format!("`{}` was expected to stay unchanged", change.key.name);
-    let label = Label::new(change.at, "its rendered data changed, and no edit explains it");
+    let label = Label::new(
+        change.at,
+        "its rendered data changed, and no edit explains it",
+    );
     let mut finding = Diagnostic::new(&RULE, message, label)
         .note("an unexplained change is a bug in layercake: please report it");
     finding.documents.push(change.key.clone());

@@ -12,8 +12,14 @@ super::rule!(
 );
 
 /// Keys that belong in `metadata`.
-const OF_METADATA: [&str; 6] =
-    ["name", "storagePolicy", "layeringDefinition", "labels", "replacement", "substitutions"];
+const OF_METADATA: [&str; 6] = [
+    "name",
+    "storagePolicy",
+    "layeringDefinition",
+    "labels",
+    "replacement",
+    "substitutions",
+];
 
 pub(super) fn report(
     facts: &FileFacts<'_>,

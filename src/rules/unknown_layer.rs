@@ -17,9 +17,15 @@ super::rule!(
 
 pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId, near: Option<&NearLayer>) -> Diagnostic {
     let document = facts.document(doc);
-    let layer = document.layer.as_ref().expect("a document without a layer needs no order");
-    let message =
-        format!("layer `{}` of `{}` is not in `layerOrder`", layer.value, facts.name(doc));
+    let layer = document
+        .layer
+        .as_ref()
+        .expect("a document without a layer needs no order");
+    let message = format!(
+        "layer `{}` of `{}` is not in `layerOrder`",
+        layer.value,
+        facts.name(doc)
+    );
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(layer.span, "unknown layer"))
         // The text at its location may be secret.
         .about(&*layer.value)
@@ -32,7 +38,9 @@ pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId, near: Option<&NearLayer>
     match near {
         Some(near) if near.is_slip => {
             let (written, meant) = (&near.name, &layer.value);
-            diagnostic.help(format!("did the policy mean `{meant}` where it has `{written}`?"))
+            diagnostic.help(format!(
+                "did the policy mean `{meant}` where it has `{written}`?"
+            ))
         }
         Some(near) => {
             let edit = word_edit(facts.sources, layer.span, &layer.value, &near.name);
@@ -60,5 +68,7 @@ fn layers(facts: &SiteFacts<'_>, near: Option<&NearLayer>) -> Option<(Span, &'st
 
 fn order<'a>(facts: &'a SiteFacts<'_>) -> &'a [Spanned<Arc<str>>] {
     let policy = facts.site.policy.map(|policy| facts.document(policy));
-    policy.and_then(|policy| policy.layer_order.as_deref()).unwrap_or_default()
+    policy
+        .and_then(|policy| policy.layer_order.as_deref())
+        .unwrap_or_default()
 }

@@ -13,7 +13,9 @@ super::rule!(
 );
 
 fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
-    each_problem(facts, &mut |document, problem| found.extend(report(facts, document, problem)));
+    each_problem(facts, &mut |document, problem| {
+        found.extend(report(facts, document, problem));
+    });
 }
 
 /// Help for a key that resembles no keyword.
@@ -27,9 +29,11 @@ fn report(
     let name = &document.key.name;
     let (key, near, help) = match &problem.fault {
         SchemaFault::UnknownKeyword { keyword, near } => (keyword, *near, HELP),
-        SchemaFault::MisplacedProperty { property } => {
-            (property, None, "move it below `properties` if it is a key of the documents")
-        }
+        SchemaFault::MisplacedProperty { property } => (
+            property,
+            None,
+            "move it below `properties` if it is a key of the documents",
+        ),
         SchemaFault::ForeignKeyword { .. }
         | SchemaFault::BesideReference { .. }
         | SchemaFault::NeverApplies { .. }

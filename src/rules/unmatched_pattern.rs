@@ -5,14 +5,25 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::render::Problem;
 use crate::source::Span;
 
-super::rule!("unmatched-pattern", Error, "destination pattern that matches nothing");
+super::rule!(
+    "unmatched-pattern",
+    Error,
+    "destination pattern that matches nothing"
+);
 
 pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem, target: Span) -> Diagnostic {
-    let (name, path) = (facts.name(problem.doc), facts.destination_path(problem.doc, problem.at));
+    let (name, path) = (
+        facts.name(problem.doc),
+        facts.destination_path(problem.doc, problem.at),
+    );
     let message = format!("the pattern for `{path}` of `{name}` matches nothing");
-    Diagnostic::new(&RULE, message, Label::new(problem.at, "no match at the destination"))
-        .related(facts.first_line(target), "searched here")
-        .note("Deckhand silently substitutes nothing")
-        .help("correct the pattern (a Python regular expression) to match the placeholder")
-        .about(path)
+    Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(problem.at, "no match at the destination"),
+    )
+    .related(facts.first_line(target), "searched here")
+    .note("Deckhand silently substitutes nothing")
+    .help("correct the pattern (a Python regular expression) to match the placeholder")
+    .about(path)
 }

@@ -12,9 +12,16 @@ super::rule!(
 );
 
 pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem, value: Span) -> Diagnostic {
-    let message = format!("`src.pattern` of `{}` matches nothing", facts.name(problem.doc));
-    Diagnostic::new(&RULE, message, Label::new(problem.at, "no match in the source value"))
-        .related(facts.first_line(value), "the source value")
-        .note("the whole value is substituted instead, as Deckhand silently does")
-        .help("correct the pattern (a Python regular expression) to match the wanted part")
+    let message = format!(
+        "`src.pattern` of `{}` matches nothing",
+        facts.name(problem.doc)
+    );
+    Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(problem.at, "no match in the source value"),
+    )
+    .related(facts.first_line(value), "the source value")
+    .note("the whole value is substituted instead, as Deckhand silently does")
+    .help("correct the pattern (a Python regular expression) to match the wanted part")
 }

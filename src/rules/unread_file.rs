@@ -5,7 +5,11 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::source::{ContentId, FileId, Nested, Span};
 use crate::system::deckhand::layout::Oddity;
 
-super::rule!("unread-file", Note, "file in a layer folder that is not read");
+super::rule!(
+    "unread-file",
+    Note,
+    "file in a layer folder that is not read"
+);
 
 /// Finding for a file that is a git LFS pointer.
 pub(super) fn report_pointer(facts: &FileFacts<'_>) -> Diagnostic {
@@ -30,7 +34,10 @@ pub(super) fn report_nested(facts: &FileFacts<'_>, nested: &Nested) -> Diagnosti
     let (kind, note) = match nested {
         Nested::Submodule(commit) => (
             "git submodule",
-            format!("its files are in commit {} of another repository", short(*commit)),
+            format!(
+                "its files are in commit {} of another repository",
+                short(*commit)
+            ),
         ),
         Nested::Untracked => (
             "nested git repository",
@@ -48,7 +55,9 @@ pub(super) fn report_nested(facts: &FileFacts<'_>, nested: &Nested) -> Diagnosti
         }
     };
     let label = Label::new(Span::point(facts.file, 0), label);
-    Diagnostic::new(&RULE, format!("a {kind} {place} is not read"), label).note(note).help(help)
+    Diagnostic::new(&RULE, format!("a {kind} {place} is not read"), label)
+        .note(note)
+        .help(help)
 }
 
 pub(super) fn report(file: FileId, oddity: Oddity) -> Diagnostic {

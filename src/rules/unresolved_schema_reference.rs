@@ -12,7 +12,9 @@ super::rule!(
 );
 
 fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
-    each_problem(facts, &mut |document, problem| found.extend(report(document, problem)));
+    each_problem(facts, &mut |document, problem| {
+        found.extend(report(document, problem));
+    });
 }
 
 fn report(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
@@ -23,7 +25,10 @@ fn report(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {
             "no schema at this location",
             "each value validated by this schema is a `schema-violation` error",
         ),
-        SchemaFault::RemoteReference { reference, is_meta_schema } => (
+        SchemaFault::RemoteReference {
+            reference,
+            is_meta_schema,
+        } => (
             reference,
             "refers outside of the document",
             "not fetched",

@@ -28,6 +28,11 @@ pub(super) fn report(at: Span, name: &str) -> Diagnostic {
             first two parts",
         )
     };
-    let finding = Diagnostic::new(&RULE, message, Label::new(at, label)).note(note).help(help);
-    Diagnostic { severity, ..finding }
+    let finding = Diagnostic::new(&RULE, message, Label::new(at, label))
+        .note(note)
+        .help(help);
+    Diagnostic {
+        severity,
+        ..finding
+    }
 }

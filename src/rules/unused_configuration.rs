@@ -37,9 +37,10 @@ pub(crate) fn report_unused(entry: &UnusedEntry<'_>) -> Diagnostic {
     let (what, label) = match entry.kind {
         UnusedKind::Path => ("no file", "no file that is read has a matching path"),
         UnusedKind::Site => ("no site", "no site has a matching name"),
-        UnusedKind::MissingSource => {
-            ("no missing source", "no missing source has a matching schema and name")
-        }
+        UnusedKind::MissingSource => (
+            "no missing source",
+            "no missing source has a matching schema and name",
+        ),
         UnusedKind::Schema => ("no document", "no document has this schema"),
     };
     let message = format!("`{}` in the configuration matches {what}", entry.glob);

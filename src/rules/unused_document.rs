@@ -21,8 +21,11 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         return;
     }
     let in_doubt = schemas_in_doubt(facts);
-    let parents: BTreeSet<DocId> =
-        facts.site.iter().filter_map(|(doc, _)| facts.site.parent(doc)).collect();
+    let parents: BTreeSet<DocId> = facts
+        .site
+        .iter()
+        .filter_map(|(doc, _)| facts.site.parent(doc))
+        .collect();
     for (doc, document) in facts.site.iter() {
         let is_read = document.replacement.is_some();
         // A document with faults may be abstract only because it could not be read.
@@ -69,7 +72,10 @@ fn in_doubt(problem: &SiteProblem) -> Option<DocId> {
 
 fn report(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let document = facts.document(doc);
-    let message = format!("the abstract document `{}` has no children", facts.name(doc));
+    let message = format!(
+        "the abstract document `{}` has no children",
+        facts.name(doc)
+    );
     let label = Label::new(document.name_span, "no parentSelector matches it");
     let diagnostic = Diagnostic::new(&RULE, message, label)
         .note("an abstract document is not rendered and cannot be substituted from")

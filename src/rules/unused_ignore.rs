@@ -6,34 +6,62 @@ use crate::diagnostic::{Diagnostic, Label, TextEdit};
 use crate::ignore::{Ignore, RuleName};
 use crate::source::{SourceMap, Span, offset};
 
-super::rule!("unused-ignore", Warning[Fixable], "comment that suppresses no finding");
+super::rule!(
+    "unused-ignore",
+    Warning[Fixable],
+    "comment that suppresses no finding"
+);
 
 pub(super) fn report(sources: &SourceMap, ignore: &Ignore, names: &[&RuleName]) -> Diagnostic {
     let texts: Vec<&str> = names.iter().map(|name| &*name.text).collect();
     let listed = texts.join("`, `");
-    let at = if names.len() == ignore.names.len() { ignore.span } else { names[0].span };
+    let at = if names.len() == ignore.names.len() {
+        ignore.span
+    } else {
+        names[0].span
+    };
     let message = format!("unused ignore of `{listed}`");
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(at, "suppresses nothing"))
         .note("it would hide a new finding of this kind")
         .about(format!("{} {}", ignore.words, texts.join(",")));
     if names.len() == ignore.names.len() {
-        let edit = TextEdit { span: whole(sources, ignore.span), text: String::new() };
-        return diagnostic.help("remove the comment").fix("remove the comment", vec![edit]);
+        let edit = TextEdit {
+            span: whole(sources, ignore.span),
+            text: String::new(),
+        };
+        return diagnostic
+            .help("remove the comment")
+            .fix("remove the comment", vec![edit]);
     }
     let unused: HashSet<Span> = names.iter().map(|unused| unused.span).collect();
     let is_left = |name: &&RuleName| !unused.contains(&name.span);
-    let left: Vec<&str> = ignore.names.iter().filter(is_left).map(|name| &*name.text).collect();
-    let list = ignore.names[0].span.to(ignore.names[ignore.names.len() - 1].span);
-    diagnostic.help(format!("remove `{listed}` from the comment")).fix(
-        format!("remove `{listed}` from the comment"),
-        vec![TextEdit { span: list, text: left.join(", ") }],
-    )
+    let left: Vec<&str> = ignore
+        .names
+        .iter()
+        .filter(is_left)
+        .map(|name| &*name.text)
+        .collect();
+    let list = ignore.names[0]
+        .span
+        .to(ignore.names[ignore.names.len() - 1].span);
+    diagnostic
+        .help(format!("remove `{listed}` from the comment"))
+        .fix(
+            format!("remove `{listed}` from the comment"),
+            vec![TextEdit {
+                span: list,
+                text: left.join(", "),
+            }],
+        )
 }
 
 /// Span of the comment with the blanks before it, and of its whole line if nothing else is on it.
 fn whole(sources: &SourceMap, comment: Span) -> Span {
     let text = &**sources.get(comment.file).text();
-    let (before, after) = (&text[..comment.start as usize], &text[comment.end as usize..]);
+    let (before, after) = (
+        &text[..comment.start as usize],
+        &text[comment.end as usize..],
+    );
     let is_blank = |letter: char| letter == ' ' || letter == '\t';
     let start = before.trim_end_matches(is_blank).len();
     let rest = after.trim_start_matches(is_blank);
@@ -47,7 +75,9 @@ fn whole(sources: &SourceMap, comment: Span) -> Span {
         // Another comment follows and moves to this position.
         (_, false) => span(comment.start as usize, end),
         (true, true) if rest.is_empty() => {
-            let line_break = ["\r\n", "\n"].into_iter().find(|it| before[..start].ends_with(it));
+            let line_break = ["\r\n", "\n"]
+                .into_iter()
+                .find(|it| before[..start].ends_with(it));
             span(start - line_break.map_or(0, str::len), end)
         }
         (true, true) => {

@@ -18,7 +18,10 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     for (_, document) in facts.site.iter() {
         let selector = document.parent_selector.iter();
         for (key, value) in selector.flat_map(|selector| selector.labels.iter()) {
-            selected.entry((&document.key.schema, key)).or_default().push(value);
+            selected
+                .entry((&document.key.schema, key))
+                .or_default()
+                .push(value);
         }
     }
     for (doc, document) in facts.site.iter() {
@@ -41,7 +44,10 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, key: &Key) -> Diagnostic {
         message,
         Label::new(key.span, "no parentSelector has this key and value"),
     )
-    .note(format!("only documents of schema `{}` could select it", document.key.schema))
+    .note(format!(
+        "only documents of schema `{}` could select it",
+        document.key.schema
+    ))
     .help("remove it, unless another program reads it")
     .about(label)
     .document(document.key.clone())

@@ -16,8 +16,11 @@ super::rule!(
 );
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let used: HashSet<&str, foldhash::fast::RandomState> =
-        facts.site.iter().map(|(_, document)| &*document.key.schema).collect();
+    let used: HashSet<&str, foldhash::fast::RandomState> = facts
+        .site
+        .iter()
+        .map(|(_, document)| &*document.key.schema)
+        .collect();
     for (doc, document) in facts.site.iter() {
         let is_schema = document.key.schema.starts_with("deckhand/DataSchema/");
         if is_schema && can_be_used(document) && !used.contains(&*document.key.name) {

@@ -7,7 +7,10 @@ super::rule!("unused-type", Note, "type that no site uses", was "P003");
 
 pub(super) fn report(file: FileId, name: &str) -> Diagnostic {
     let message = format!("no site uses the type `{name}`");
-    let label = Label::new(Span::new(file, 0, 0), format!("the first file of `type/{name}/`"));
+    let label = Label::new(
+        Span::new(file, 0, 0),
+        format!("the first file of `type/{name}/`"),
+    );
     Diagnostic::new(&RULE, message, label)
         .note("documents of an unused type are never rendered and only checked file by file")
         .help("remove the folder, or use the type in a site definition")

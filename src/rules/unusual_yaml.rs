@@ -4,14 +4,22 @@ use super::FileFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::rule!("unusual-yaml", Warning, "YAML that only libyaml and PyYAML accept");
+super::rule!(
+    "unusual-yaml",
+    Warning,
+    "YAML that only libyaml and PyYAML accept"
+);
 
 pub(super) fn report(facts: &FileFacts<'_>, at: Span, description: &str) -> Diagnostic {
     let message = format!("unusual YAML: {description}");
     let finding = Diagnostic::new(&RULE, message, Label::new(at, "not allowed in YAML 1.2"))
         .note("libyaml and PyYAML accept it; other parsers refuse it or read another value")
         .help("write a space before a comment, quote `-`, and end lines with a line feed");
-    match facts.documents.iter().find(|document| document.span.contains(at)) {
+    match facts
+        .documents
+        .iter()
+        .find(|document| document.span.contains(at))
+    {
         Some(document) => finding.document(document.key.clone()),
         None => finding,
     }

@@ -23,7 +23,10 @@ pub fn json_fault(schema: &str, value: &Json) -> Option<JsonFault> {
     let error = validator.iter_errors(value).next()?;
     let deepest = deepest(&error);
     let pointer = deepest.instance_path().to_string();
-    Some(JsonFault { pointer, reason: deepest.masked().to_string() })
+    Some(JsonFault {
+        pointer,
+        reason: deepest.masked().to_string(),
+    })
 }
 
 /// Descends into the alternative whose error has the longest path: of `null` or an object, the
@@ -36,5 +39,11 @@ fn deepest<'e>(error: &'e ValidationError<'e>) -> &'e ValidationError<'e> {
     };
     let depth = |error: &ValidationError<'_>| error.instance_path().as_str().matches('/').count();
     let inside = inside.iter().flatten().map(deepest);
-    inside.fold(error, |best, next| if depth(next) > depth(best) { next } else { best })
+    inside.fold(error, |best, next| {
+        if depth(next) > depth(best) {
+            next
+        } else {
+            best
+        }
+    })
 }

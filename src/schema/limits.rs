@@ -19,7 +19,9 @@ use crate::yaml::{Mapping, Node};
 
 /// Whether a schema exceeds the limits.
 pub(super) fn is_too_large(root: &Node) -> bool {
-    let Some(count) = count_values(root) else { return true };
+    let Some(count) = count_values(root) else {
+        return true;
+    };
     let targets = reference_targets(root);
     // Without references, only the enclosing schemas visit a value.
     let can_multiply = count as u64 > Schema::MAX_LOOKS || !targets.is_empty();
@@ -45,7 +47,9 @@ fn is_too_deep(root: &Node, targets: &[(String, Location)]) -> bool {
     let depth = depth_of(root, root, 0, &mut known).unwrap_or_else(|| {
         // A path visits each target at most once.
         let targets = targets.iter().filter_map(|(_, target)| target.get(root));
-        targets.map(nesting).fold(nesting(root), usize::saturating_add)
+        targets
+            .map(nesting)
+            .fold(nesting(root), usize::saturating_add)
     });
     depth > Schema::MAX_DEPTH
 }
@@ -81,7 +85,10 @@ fn depth_of(
 
 /// Target of a schema's reference, if it can be resolved.
 fn target_of<'a>(root: &'a Node, node: &Node) -> Option<&'a Node> {
-    let pointer = node.get("$ref").and_then(Node::as_str).and_then(local_pointer)?;
+    let pointer = node
+        .get("$ref")
+        .and_then(Node::as_str)
+        .and_then(local_pointer)?;
     resolve(root, &pointer)?.get(root)
 }
 
@@ -123,7 +130,11 @@ fn count_visits(root: &Node, node: &Node, known: &mut HashMap<usize, u64>) -> u6
 /// References that lead back to themselves without descending into a value; Deckhand's validator
 /// follows them forever.
 pub(super) fn endless_references(root: &Node) -> Vec<Span> {
-    let mut search = ReferenceCycleSearch { root, states: HashMap::new(), found: Vec::new() };
+    let mut search = ReferenceCycleSearch {
+        root,
+        states: HashMap::new(),
+        found: Vec::new(),
+    };
     let mut seen = HashSet::new();
     let mut open = vec![root];
     while let Some(node) = open.pop() {
@@ -146,13 +157,20 @@ struct ReferenceCycleSearch<'a> {
 impl ReferenceCycleSearch<'_> {
     fn follow(&mut self, node: &Node) {
         let identity = std::ptr::from_ref(node).addr();
-        if self.states.insert(identity, false).is_some_and(|is_done| is_done) {
+        if self
+            .states
+            .insert(identity, false)
+            .is_some_and(|is_done| is_done)
+        {
             self.states.insert(identity, true);
             return;
         }
         let reference = node.get("$ref").map(|reference| reference.span);
         for inner in beside(self.root, node) {
-            match (self.states.get(&std::ptr::from_ref(inner).addr()), reference) {
+            match (
+                self.states.get(&std::ptr::from_ref(inner).addr()),
+                reference,
+            ) {
                 (Some(true), _) => {}
                 (Some(false), Some(span)) => self.found.push(span),
                 // Only a reference can lead from inside a schema back to it.
@@ -171,10 +189,18 @@ fn below(node: &Node) -> Vec<&Node> {
     let named = ["properties", "patternProperties"].into_iter();
     let named = named.filter_map(|keyword| node.get(keyword)?.as_mapping());
     let single = ["additionalProperties", "additionalItems", "items"].into_iter();
-    let single =
-        single.filter_map(|keyword| node.get(keyword)).filter(|it| it.as_mapping().is_some());
-    let items = node.get("items").and_then(Node::as_sequence).unwrap_or_default();
-    named.flat_map(Mapping::values).chain(single).chain(items).collect()
+    let single = single
+        .filter_map(|keyword| node.get(keyword))
+        .filter(|it| it.as_mapping().is_some());
+    let items = node
+        .get("items")
+        .and_then(Node::as_sequence)
+        .unwrap_or_default();
+    named
+        .flat_map(Mapping::values)
+        .chain(single)
+        .chain(items)
+        .collect()
 }
 
 /// Subschemas of the schema at `node` that apply to the same value.
@@ -183,7 +209,9 @@ fn beside<'a>(root: &'a Node, node: &'a Node) -> Vec<&'a Node> {
         return vec![target];
     }
     let lists = ["allOf", "anyOf", "oneOf"].into_iter();
-    let listed = lists.filter_map(|keyword| node.get(keyword)?.as_sequence()).flatten();
+    let listed = lists
+        .filter_map(|keyword| node.get(keyword)?.as_sequence())
+        .flatten();
     let dependencies = node.get("dependencies").and_then(Node::as_mapping);
     listed
         .chain(node.get("not"))
@@ -211,8 +239,11 @@ struct GivenUp;
 /// Runs `validate` with the given limit for patterns; `None` if it exceeds a limit.
 pub(super) fn within<T>(effort: Effort, validate: impl FnOnce() -> T) -> Option<T> {
     let mark = 0_u8;
-    let left =
-        WorkLeft { visits: Schema::MAX_WORK, effort, stack: std::ptr::from_ref(&mark).addr() };
+    let left = WorkLeft {
+        visits: Schema::MAX_WORK,
+        effort,
+        stack: std::ptr::from_ref(&mark).addr(),
+    };
     let before = LEFT.replace(Some(left));
     let outcome = catch_unwind(AssertUnwindSafe(validate));
     LEFT.set(before);
@@ -239,7 +270,10 @@ pub(super) fn count_all(visits: u64) {
     let used = left.stack.abs_diff(std::ptr::from_ref(&mark).addr());
     match left.visits.checked_sub(visits) {
         Some(rest) if used <= Schema::MAX_STACK => {
-            LEFT.set(Some(WorkLeft { visits: rest, ..left }));
+            LEFT.set(Some(WorkLeft {
+                visits: rest,
+                ..left
+            }));
         }
         Some(_) | None => resume_unwind(Box::new(GivenUp)),
     }
@@ -247,7 +281,9 @@ pub(super) fn count_all(visits: u64) {
 
 /// Whether a pattern matches a text, within the limits of the current validation.
 pub(super) fn search(pattern: &Pattern, text: &str) -> Result<bool, PatternFailure> {
-    let Some(mut left) = LEFT.get() else { return Ok(pattern.search(text)?.is_some()) };
+    let Some(mut left) = LEFT.get() else {
+        return Ok(pattern.search(text)?.is_some());
+    };
     let found = pattern.search_within(text, &mut left.effort);
     LEFT.set(Some(left));
     if found.is_err() && left.effort.is_spent() {

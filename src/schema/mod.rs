@@ -72,13 +72,26 @@ impl Schema {
                 location: Location::root(),
                 fault: SchemaFault::TooLarge,
             };
-            return (Self { root: root.clone(), validator }, vec![problem]);
+            return (
+                Self {
+                    root: root.clone(),
+                    validator,
+                },
+                vec![problem],
+            );
         }
-        let reading::SchemaReading { mut json, mut problems } = reading::read(root, patterns);
+        let reading::SchemaReading {
+            mut json,
+            mut problems,
+        } = reading::read(root, patterns);
         let endless = limits::endless_references(root).into_iter();
         problems.extend(endless.map(|span| {
             let (location, fault) = (Location::root(), SchemaFault::EndlessReference);
-            SchemaProblem { span, location, fault }
+            SchemaProblem {
+                span,
+                location,
+                fault,
+            }
         }));
         let mut refused = HashSet::new();
         let validator = loop {
@@ -96,7 +109,13 @@ impl Schema {
                 }
             }
         };
-        (Self { root: root.clone(), validator }, problems)
+        (
+            Self {
+                root: root.clone(),
+                validator,
+            },
+            problems,
+        )
     }
 
     /// Violations of the schema in `value`, in the order of the schema's keywords.
@@ -109,7 +128,11 @@ impl Schema {
         // Fast path: most values are valid, and checking is cheaper than collecting violations.
         let violations = limits::within(effort, || {
             let is_valid = self.validator.is_valid(value);
-            if is_valid { Vec::new() } else { self.wrong_in(value) }
+            if is_valid {
+                Vec::new()
+            } else {
+                self.wrong_in(value)
+            }
         });
         violations.unwrap_or_else(|| vec![Violation::given_up(self.root.span)])
     }
@@ -117,7 +140,10 @@ impl Schema {
     fn wrong_in(&self, value: &Node) -> Vec<Violation> {
         let violations = violation::all(self.validator.iter_errors(value), &self.root, value);
         if self.root.secret {
-            return violations.into_iter().map(Violation::without_schema).collect();
+            return violations
+                .into_iter()
+                .map(Violation::without_schema)
+                .collect();
         }
         violations
     }
@@ -125,7 +151,10 @@ impl Schema {
 
 impl std::fmt::Debug for Schema {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Schema").field("span", &self.root.span).finish_non_exhaustive()
+        formatter
+            .debug_struct("Schema")
+            .field("span", &self.root.span)
+            .finish_non_exhaustive()
     }
 }
 
@@ -146,11 +175,20 @@ fn build(schema: &Json, patterns: &Arc<Patterns>) -> Result<Validator<NodeJson>,
         .with_keyword(tree::DEAD_REFERENCE, |_, _, _| Ok(tree::dead_reference()))
         .with_keyword(tree::PATTERN, move |_, pattern, _| {
             let pattern = pattern.as_str().and_then(|text| patterns.parse(text).ok());
-            Ok(tree::matching(pattern.expect("patterns were compiled before")))
+            Ok(tree::matching(
+                pattern.expect("patterns were compiled before"),
+            ))
         });
     options.build(schema).map_err(|error| {
         let (place, reason) = (error.instance_path(), error.to_string());
-        let place = if place.as_str().is_empty() { error.schema_path() } else { place };
-        BuildError { place: place.to_string(), reason }
+        let place = if place.as_str().is_empty() {
+            error.schema_path()
+        } else {
+            place
+        };
+        BuildError {
+            place: place.to_string(),
+            reason,
+        }
     })
 }

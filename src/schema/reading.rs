@@ -113,7 +113,13 @@ impl SchemaProblem {
     pub(super) fn unusable(root: &Node, pointer: &str, reason: &str) -> Self {
         let location = tree::location(root, pointer);
         let span = location.get(root).map_or(root.span, |node| node.span);
-        Self { span, location, fault: SchemaFault::Unusable { reason: reason.to_owned() } }
+        Self {
+            span,
+            location,
+            fault: SchemaFault::Unusable {
+                reason: reason.to_owned(),
+            },
+        }
     }
 }
 
@@ -151,7 +157,11 @@ const KEYWORDS: &[(&str, KeywordForm, Option<&str>)] = &[
     ("$ref", KeywordForm::Reference, None),
     ("$schema", KeywordForm::Text, None),
     ("additionalItems", KeywordForm::SchemaOrBool, Some("array")),
-    ("additionalProperties", KeywordForm::SchemaOrBool, Some("object")),
+    (
+        "additionalProperties",
+        KeywordForm::SchemaOrBool,
+        Some("object"),
+    ),
     ("allOf", KeywordForm::List, None),
     ("anyOf", KeywordForm::List, None),
     ("default", KeywordForm::Note, None),
@@ -159,8 +169,16 @@ const KEYWORDS: &[(&str, KeywordForm, Option<&str>)] = &[
     ("dependencies", KeywordForm::Dependencies, Some("object")),
     ("description", KeywordForm::Text, None),
     ("enum", KeywordForm::Enum, None),
-    ("exclusiveMaximum", KeywordForm::Flag { beside: "maximum" }, Some("number")),
-    ("exclusiveMinimum", KeywordForm::Flag { beside: "minimum" }, Some("number")),
+    (
+        "exclusiveMaximum",
+        KeywordForm::Flag { beside: "maximum" },
+        Some("number"),
+    ),
+    (
+        "exclusiveMinimum",
+        KeywordForm::Flag { beside: "minimum" },
+        Some("number"),
+    ),
     ("format", KeywordForm::Text, None),
     ("id", KeywordForm::Text, None),
     ("items", KeywordForm::SchemaOrList, Some("array")),
@@ -213,13 +231,28 @@ const FOREIGN: &[(&str, &str)] = &[
 ];
 
 /// Annotation keywords of later drafts.
-const NOTES: &[&str] = &["$comment", "deprecated", "examples", "readOnly", "writeOnly"];
+const NOTES: &[&str] = &[
+    "$comment",
+    "deprecated",
+    "examples",
+    "readOnly",
+    "writeOnly",
+];
 
 /// Keywords that have an effect beside `$ref`.
-const ASIDES: &[&str] =
-    &["$ref", "$schema", "default", "definitions", "description", "id", "title"];
+const ASIDES: &[&str] = &[
+    "$ref",
+    "$schema",
+    "default",
+    "definitions",
+    "description",
+    "id",
+    "title",
+];
 
-const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
+const TYPES: [&str; 7] = [
+    "array", "boolean", "integer", "null", "number", "object", "string",
+];
 
 /// Usable part of a schema, and its problems.
 pub(super) struct SchemaReading {
@@ -244,24 +277,34 @@ pub(super) fn read(root: &Node, patterns: &Patterns) -> SchemaReading {
         if reader.read.contains(&target) {
             continue;
         }
-        let Some(node) = target.get(root) else { continue };
+        let Some(node) = target.get(root) else {
+            continue;
+        };
         reader.here.clone_from(&target);
         let read = reader.schema(node, node.span, "").unwrap_or_else(anything);
         if let Some(place) = json.pointer_mut(&pointer) {
             *place = read;
         }
     }
-    SchemaReading { json, problems: reader.problems }
+    SchemaReading {
+        json,
+        problems: reader.problems,
+    }
 }
 
 /// Removes the value at a JSON pointer from a schema; returns whether it was found.
 pub(super) fn take_out(json: &mut Json, pointer: &str) -> bool {
-    let Some((around, last)) = pointer.rsplit_once('/') else { return false };
+    let Some((around, last)) = pointer.rsplit_once('/') else {
+        return false;
+    };
     let name = last.replace("~1", "/").replace("~0", "~");
     match json.pointer_mut(around) {
         Some(Json::Object(entries)) => entries.shift_remove(&name).is_some(),
         Some(Json::Array(items)) => {
-            let item = name.parse().ok().and_then(|index: usize| items.get_mut(index));
+            let item = name
+                .parse()
+                .ok()
+                .and_then(|index: usize| items.get_mut(index));
             item.map(|item| *item = anything()).is_some()
         }
         _ => false,
@@ -278,7 +321,10 @@ pub(super) fn reference_targets(root: &Node) -> Vec<(String, Location)> {
     let mut targets = Vec::new();
     let mut open = vec![root];
     while let Some(node) = open.pop() {
-        if let Some(target) = node.get("$ref").and_then(Node::as_str).and_then(local_pointer)
+        if let Some(target) = node
+            .get("$ref")
+            .and_then(Node::as_str)
+            .and_then(local_pointer)
             && let Some(place) = resolve(root, &target)
         {
             targets.push((target, place));
@@ -298,20 +344,33 @@ pub(crate) fn reference_target(root: &Node, reference: &str) -> Option<Location>
 
 /// Strips the schema's own `id` from a reference.
 fn without_own_id<'r>(root: &Node, reference: &'r str) -> &'r str {
-    let own = root.get("id").and_then(Node::as_str).map(|id| id.trim_end_matches('#'));
+    let own = root
+        .get("id")
+        .and_then(Node::as_str)
+        .map(|id| id.trim_end_matches('#'));
     let own = own.filter(|own| !own.is_empty());
-    own.and_then(|own| reference.strip_prefix(own)).unwrap_or(reference)
+    own.and_then(|own| reference.strip_prefix(own))
+        .unwrap_or(reference)
 }
 
 /// Whether a reference points to or into a meta-schema of JSON Schema.
 fn is_meta_schema(reference: &str) -> bool {
     let (address, _) = reference.split_once('#').unwrap_or((reference, ""));
-    let path = ["http://", "https://"].iter().find_map(|scheme| address.strip_prefix(scheme));
+    let path = ["http://", "https://"]
+        .iter()
+        .find_map(|scheme| address.strip_prefix(scheme));
     let path = path.and_then(|path| path.strip_prefix("json-schema.org/"));
     path.is_some_and(|path| {
         let draft = path.strip_suffix("/schema").unwrap_or_default();
-        ["draft-03", "draft-04", "draft-06", "draft-07", "draft/2019-09", "draft/2020-12"]
-            .contains(&draft)
+        [
+            "draft-03",
+            "draft-04",
+            "draft-06",
+            "draft-07",
+            "draft/2019-09",
+            "draft/2020-12",
+        ]
+        .contains(&draft)
     })
 }
 
@@ -379,7 +438,13 @@ impl SchemaReader<'_> {
         for (key, value) in mapping.iter() {
             let Some(name) = key.as_str() else {
                 let keyword = tree::shown_name(&name_of(key)).to_owned();
-                self.add_problem(key.span, SchemaFault::UnknownKeyword { keyword, near: None });
+                self.add_problem(
+                    key.span,
+                    SchemaFault::UnknownKeyword {
+                        keyword,
+                        near: None,
+                    },
+                );
                 continue;
             };
             let entry = KeywordEntry { key, name, value };
@@ -412,7 +477,14 @@ impl SchemaReader<'_> {
             && !allows(kind, about)
         {
             let allowed = type_names(kind).map(str::to_owned).collect();
-            self.add_problem(entry.key.span, SchemaFault::NeverApplies { keyword, about, allowed });
+            self.add_problem(
+                entry.key.span,
+                SchemaFault::NeverApplies {
+                    keyword,
+                    about,
+                    allowed,
+                },
+            );
         }
     }
 
@@ -482,7 +554,10 @@ impl SchemaReader<'_> {
         let keyword = entry.name.to_owned();
         if let Some((_, draft)) = FOREIGN.iter().find(|(name, _)| *name == entry.name) {
             if !contains_target {
-                self.add_problem(entry.key.span, SchemaFault::ForeignKeyword { keyword, draft });
+                self.add_problem(
+                    entry.key.span,
+                    SchemaFault::ForeignKeyword { keyword, draft },
+                );
             }
             return;
         }
@@ -506,11 +581,16 @@ impl SchemaReader<'_> {
 
     fn list(&mut self, entry: KeywordEntry<'_>) -> Option<Json> {
         let items = entry.value.as_sequence().filter(|items| !items.is_empty());
-        let Some(items) = items else { return self.refuse(entry, "a list of schemas") };
+        let Some(items) = items else {
+            return self.refuse(entry, "a list of schemas");
+        };
         let mut read = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
             self.here.0.push(Piece::Index(index));
-            read.push(self.schema(item, item.span, entry.name).unwrap_or_else(anything));
+            read.push(
+                self.schema(item, item.span, entry.name)
+                    .unwrap_or_else(anything),
+            );
             self.here.0.pop();
         }
         Some(Json::Array(read))
@@ -525,7 +605,9 @@ impl SchemaReader<'_> {
             self.here.0.push(Piece::Key(key.clone()));
             let name = name_of(key);
             let title = format!("{}.{}", entry.name, tree::shown_name(&name));
-            let schema = self.schema(value, key.span, &title).unwrap_or_else(anything);
+            let schema = self
+                .schema(value, key.span, &title)
+                .unwrap_or_else(anything);
             read.insert(name.into_owned(), schema);
             self.here.0.pop();
         }
@@ -550,7 +632,11 @@ impl SchemaReader<'_> {
         let mut read = Map::new();
         for (key, value) in named.iter() {
             self.here.0.push(Piece::Key(key.clone()));
-            let inner = KeywordEntry { key, name: entry.name, value };
+            let inner = KeywordEntry {
+                key,
+                name: entry.name,
+                value,
+            };
             let dependency = match &value.value {
                 Value::Sequence(_) => self.names(inner),
                 _ => self.schema(value, key.span, entry.name),
@@ -562,12 +648,17 @@ impl SchemaReader<'_> {
     }
 
     fn reference(&mut self, entry: KeywordEntry<'_>, json: &mut Map<String, Json>) -> Option<Json> {
-        let Some(reference) = entry.value.as_str() else { return self.refuse(entry, "a string") };
+        let Some(reference) = entry.value.as_str() else {
+            return self.refuse(entry, "a string");
+        };
         let local = without_own_id(self.root, reference);
         let text = reference.to_owned();
         if !local.starts_with('#') && !local.is_empty() {
             let is_meta_schema = is_meta_schema(local);
-            let fault = SchemaFault::RemoteReference { reference: text, is_meta_schema };
+            let fault = SchemaFault::RemoteReference {
+                reference: text,
+                is_meta_schema,
+            };
             self.add_problem(entry.value.span, fault);
             if !is_meta_schema {
                 json.insert(tree::DEAD_REFERENCE.to_owned(), Json::Bool(true));
@@ -587,14 +678,22 @@ impl SchemaReader<'_> {
     }
 
     fn pattern(&mut self, entry: KeywordEntry<'_>) -> Option<Json> {
-        let Some(text) = entry.value.as_str() else { return self.refuse(entry, "a string") };
-        self.is_pattern(entry.value.span, Some(text)).then(|| Json::String(text.to_owned()))
+        let Some(text) = entry.value.as_str() else {
+            return self.refuse(entry, "a string");
+        };
+        self.is_pattern(entry.value.span, Some(text))
+            .then(|| Json::String(text.to_owned()))
     }
 
     fn is_pattern(&mut self, span: Span, text: Option<&str>) -> bool {
         let Some(text) = text else { return false };
-        let Err(error) = self.patterns.parse(text) else { return true };
-        let fault = SchemaFault::InvalidPattern { pattern: text.to_owned(), reason: error.message };
+        let Err(error) = self.patterns.parse(text) else {
+            return true;
+        };
+        let fault = SchemaFault::InvalidPattern {
+            pattern: text.to_owned(),
+            reason: error.message,
+        };
         self.add_problem(span, fault);
         false
     }
@@ -639,8 +738,18 @@ impl SchemaReader<'_> {
             return self.refuse(entry, expected);
         }
         if around.get(beside).is_none() {
-            let keyword = if beside == "minimum" { "exclusiveMinimum" } else { "exclusiveMaximum" };
-            self.add_problem(entry.key.span, SchemaFault::Unpaired { keyword, needs: beside });
+            let keyword = if beside == "minimum" {
+                "exclusiveMinimum"
+            } else {
+                "exclusiveMaximum"
+            };
+            self.add_problem(
+                entry.key.span,
+                SchemaFault::Unpaired {
+                    keyword,
+                    needs: beside,
+                },
+            );
             return None;
         }
         self.flag(entry)
@@ -650,7 +759,9 @@ impl SchemaReader<'_> {
     fn names(&mut self, entry: KeywordEntry<'_>) -> Option<Json> {
         const EXPECTED: &str = "a list of different strings, not empty";
         let items = entry.value.as_sequence().filter(|items| !items.is_empty());
-        let Some(items) = items else { return self.refuse(entry, EXPECTED) };
+        let Some(items) = items else {
+            return self.refuse(entry, EXPECTED);
+        };
         let mut names: IndexSet<&str> = IndexSet::with_capacity(items.len());
         for item in items {
             if !item.as_str().is_some_and(|name| names.insert(name)) {
@@ -687,7 +798,9 @@ impl SchemaReader<'_> {
     fn options(&mut self, entry: KeywordEntry<'_>) -> Option<Json> {
         const EXPECTED: &str = "a list of different values, not empty";
         let items = entry.value.as_sequence().filter(|items| !items.is_empty());
-        let Some(items) = items else { return self.refuse(entry, EXPECTED) };
+        let Some(items) = items else {
+            return self.refuse(entry, EXPECTED);
+        };
         let mut options = IndexMap::with_capacity(items.len());
         for item in items {
             let option = tree::to_json(item);
@@ -707,11 +820,21 @@ impl SchemaReader<'_> {
     }
 
     fn wrong(&mut self, span: Span, keyword: &str, expected: &'static str) {
-        self.add_problem(span, SchemaFault::WrongValue { keyword: keyword.to_owned(), expected });
+        self.add_problem(
+            span,
+            SchemaFault::WrongValue {
+                keyword: keyword.to_owned(),
+                expected,
+            },
+        );
     }
 
     fn add_problem(&mut self, span: Span, fault: SchemaFault) {
-        self.problems.push(SchemaProblem { span, location: self.here.clone(), fault });
+        self.problems.push(SchemaProblem {
+            span,
+            location: self.here.clone(),
+            fault,
+        });
     }
 }
 
@@ -732,11 +855,22 @@ fn type_names(kind: &Node) -> impl Iterator<Item = &str> {
 }
 
 /// Keywords that distinguish schemas from other mappings.
-const SCHEMA_KEYWORDS: [&str; 8] =
-    ["$ref", "allOf", "anyOf", "enum", "items", "oneOf", "properties", "type"];
+const SCHEMA_KEYWORDS: [&str; 8] = [
+    "$ref",
+    "allOf",
+    "anyOf",
+    "enum",
+    "items",
+    "oneOf",
+    "properties",
+    "type",
+];
 
 /// Whether the value is probably a schema.
 fn looks_like_schema(node: &Node) -> bool {
     let mut keys = node.as_mapping().into_iter().flat_map(Mapping::keys);
-    keys.any(|key| key.as_str().is_some_and(|name| SCHEMA_KEYWORDS.contains(&name)))
+    keys.any(|key| {
+        key.as_str()
+            .is_some_and(|name| SCHEMA_KEYWORDS.contains(&name))
+    })
 }

@@ -59,7 +59,8 @@ pub(super) fn entry<'a>(mapping: &'a Mapping, name: &str) -> Option<(&'a Key, &'
 
 /// Readable form of a name.
 pub(super) fn shown_name(name: &str) -> &str {
-    name.strip_prefix(NON_STRING_KEY).map_or(name, |rest| rest.trim_start_matches('.'))
+    name.strip_prefix(NON_STRING_KEY)
+        .map_or(name, |rest| rest.trim_start_matches('.'))
 }
 
 /// Location of a JSON pointer into `root`, as far as it resolves.
@@ -111,7 +112,10 @@ pub(super) fn to_json(node: &Node) -> JsonValue {
 }
 
 fn odd(value: &Value) -> JsonValue {
-    let entry = (NON_STRING_KEY.to_string(), JsonValue::String(format!("{value:?}")));
+    let entry = (
+        NON_STRING_KEY.to_string(),
+        JsonValue::String(format!("{value:?}")),
+    );
     JsonValue::Object([entry].into_iter().collect())
 }
 
@@ -218,7 +222,9 @@ impl<'a> JsonNode<'a, NodeJson> for &'a Node {
                 let expected = expected.as_object().filter(|it| it.len() == mapping.len());
                 expected.is_some_and(|expected| {
                     mapping.iter().all(|(key, node)| {
-                        expected.get(&*name_of(key)).is_some_and(|it| node.equals_value(it))
+                        expected
+                            .get(&*name_of(key))
+                            .is_some_and(|it| node.equals_value(it))
                     })
                 })
             }
@@ -333,7 +339,11 @@ struct CustomKeyword<F> {
 
 impl<'i, F: Fn(&Node) -> bool + Send + Sync> Keyword<'i, NodeJson> for CustomKeyword<F> {
     fn validate(&self, node: &'i Node) -> Result<(), ValidationError<'i>> {
-        if (self.accepts)(node) { Ok(()) } else { Err(ValidationError::custom(self.name)) }
+        if (self.accepts)(node) {
+            Ok(())
+        } else {
+            Err(ValidationError::custom(self.name))
+        }
     }
 
     fn is_valid(&self, node: &'i Node) -> bool {
@@ -347,7 +357,10 @@ pub(super) type AnyKeyword = Box<dyn for<'i> Keyword<'i, NodeJson>>;
 /// See [`ONLY_JSON`].
 pub(super) fn only_json() -> AnyKeyword {
     let accepts = |node: &Node| JsonNode::<NodeJson>::json_type(&node) != JsonType::Integer;
-    Box::new(CustomKeyword { name: ONLY_JSON, accepts })
+    Box::new(CustomKeyword {
+        name: ONLY_JSON,
+        accepts,
+    })
 }
 
 /// See [`ONLY_TEXT_KEYS`].
@@ -356,20 +369,30 @@ pub(super) fn only_text_keys() -> AnyKeyword {
         let mut keys = node.as_mapping().into_iter().flat_map(Mapping::keys);
         keys.all(|key| key.as_str().is_some())
     };
-    Box::new(CustomKeyword { name: ONLY_TEXT_KEYS, accepts })
+    Box::new(CustomKeyword {
+        name: ONLY_TEXT_KEYS,
+        accepts,
+    })
 }
 
 /// See [`DEAD_REFERENCE`].
 pub(super) fn dead_reference() -> AnyKeyword {
-    Box::new(CustomKeyword { name: DEAD_REFERENCE, accepts: |_: &Node| false })
+    Box::new(CustomKeyword {
+        name: DEAD_REFERENCE,
+        accepts: |_: &Node| false,
+    })
 }
 
 /// See [`PATTERN`].
 pub(super) fn matching(pattern: Pattern) -> AnyKeyword {
     let accepts = move |node: &Node| {
-        node.as_str().is_none_or(|text| limits::search(&pattern, text) == Ok(true))
+        node.as_str()
+            .is_none_or(|text| limits::search(&pattern, text) == Ok(true))
     };
-    Box::new(CustomKeyword { name: PATTERN, accepts })
+    Box::new(CustomKeyword {
+        name: PATTERN,
+        accepts,
+    })
 }
 
 /// Whether the search for a pattern in a text completed.

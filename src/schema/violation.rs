@@ -173,18 +173,31 @@ impl Violation {
     /// Violation that reports an incomplete validation.
     pub(super) fn given_up(schema: Span) -> Self {
         let location = Location::root();
-        Self { location, wrong: Wrong::Unfinished, found: None, keyword: schema }
+        Self {
+            location,
+            wrong: Wrong::Unfinished,
+            found: None,
+            keyword: schema,
+        }
     }
 
     /// Violation without details.
     fn without_details(schema: Span) -> Self {
         let location = Location::root();
-        Self { location, wrong: Wrong::Other, found: None, keyword: schema }
+        Self {
+            location,
+            wrong: Wrong::Other,
+            found: None,
+            keyword: schema,
+        }
     }
 
     /// Violation of a secret schema, without its contents.
     pub(super) fn without_schema(self) -> Self {
-        Self { wrong: Wrong::Other, ..self }
+        Self {
+            wrong: Wrong::Other,
+            ..self
+        }
     }
 
     /// Span in `value`, which was validated: the value; for a key that is not allowed, the key; for
@@ -203,7 +216,9 @@ impl Violation {
 
 /// Span of the key at a location.
 fn key_span(root: &Node, place: &Location) -> Option<Span> {
-    let Piece::Key(key) = place.0.last()? else { return None };
+    let Piece::Key(key) = place.0.last()? else {
+        return None;
+    };
     let parent = place.parent()?;
     let (key, _) = parent.get(root)?.as_mapping()?.get_entry(key)?;
     Some(key.span)
@@ -249,10 +264,19 @@ enum ErrorDepth {
 fn of(error: &ValidationError<'_>, root: &Node, value: &Node, depth: ErrorDepth) -> Vec<Violation> {
     let pointer = error.instance_path().as_str();
     let location = tree::location(value, pointer);
-    let node = location.get(value).expect("the validator visited the location");
+    let node = location
+        .get(value)
+        .expect("the validator visited the location");
     let at = Keyword::of(error, root);
-    let context =
-        ValidatorError { root, value, node, pointer, location: &location, at: &at, depth };
+    let context = ValidatorError {
+        root,
+        value,
+        node,
+        pointer,
+        location: &location,
+        at: &at,
+        depth,
+    };
     let wrongs = context.wrongs(error.kind());
     let without_details = count(error.kind()) - wrongs.len();
     let found = shown(node);
@@ -285,12 +309,19 @@ impl<'a> Keyword<'a> {
         let mapping = around.as_mapping();
         let found = mapping.and_then(|mapping| entry(mapping, &name));
         let span = found.map_or(around.span, |(key, _)| key.span);
-        Self { around: mapping, name, span, value: found.map(|(_, value)| value) }
+        Self {
+            around: mapping,
+            name,
+            span,
+            value: found.map(|(_, value)| value),
+        }
     }
 
     /// For a missing key, its name in the list; otherwise the keyword.
     fn span_of(&self, wrong: &Wrong) -> Span {
-        let Wrong::MissingKey { key, .. } = wrong else { return self.span };
+        let Wrong::MissingKey { key, .. } = wrong else {
+            return self.span;
+        };
         let names = self.value.and_then(Node::as_sequence).unwrap_or_default();
         let name = names.iter().find(|name| name.as_str() == Some(key));
         name.map_or(self.span, |name| name.span)
@@ -321,9 +352,10 @@ impl ValidatorError<'_> {
                 let detailed = unexpected.iter().take(super::Schema::MAX_DETAILED);
                 return detailed.map(|name| self.unknown_key(name)).collect();
             }
-            Kind::Type { kind } => {
-                Wrong::Type { expected: types(kind), found: self.node.value.kind() }
-            }
+            Kind::Type { kind } => Wrong::Type {
+                expected: types(kind),
+                found: self.node.value.kind(),
+            },
             Kind::Custom { .. } => return self.custom(),
             Kind::Required { property } => self.missing_key(property),
             Kind::Enum { options } => self.not_one_of(options),
@@ -334,7 +366,9 @@ impl ValidatorError<'_> {
             Kind::Not { .. } => Wrong::Excluded,
             Kind::AdditionalItems { limit } => Wrong::MoreItems { most: *limit },
             Kind::UniqueItems => Wrong::RepeatedItem,
-            Kind::MultipleOf { multiple_of } => Wrong::NoMultiple { of: multiple_of.to_string() },
+            Kind::MultipleOf { multiple_of } => Wrong::NoMultiple {
+                of: multiple_of.to_string(),
+            },
             Kind::Minimum { limit } => beyond(Bound::Minimum, limit),
             Kind::Maximum { limit } => beyond(Bound::Maximum, limit),
             Kind::ExclusiveMinimum { limit } => beyond(Bound::ExclusiveMinimum, limit),
@@ -350,7 +384,9 @@ impl ValidatorError<'_> {
                 _ => Wrong::Excluded,
             },
             Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => {
-                Wrong::TooManySteps { pattern: self.pattern() }
+                Wrong::TooManySteps {
+                    pattern: self.pattern(),
+                }
             }
             // Not in Draft 4.
             _ => Wrong::Other,
@@ -361,15 +397,20 @@ impl ValidatorError<'_> {
     /// Converts errors of internal keywords.
     fn custom(&self) -> Vec<Wrong> {
         let wrong = match &*self.at.name {
-            "type" => {
-                Wrong::Type { expected: self.types_in_words(), found: self.node.value.kind() }
-            }
+            "type" => Wrong::Type {
+                expected: self.types_in_words(),
+                found: self.node.value.kind(),
+            },
             "patternProperties" => Wrong::KeyNoText,
             "$ref" => Wrong::DeadReference,
             "pattern" => {
                 let pattern = self.pattern();
                 let is_done = tree::can_be_searched(&pattern, self.node);
-                if is_done { Wrong::Unmatched { pattern } } else { Wrong::TooManySteps { pattern } }
+                if is_done {
+                    Wrong::Unmatched { pattern }
+                } else {
+                    Wrong::TooManySteps { pattern }
+                }
             }
             _ => Wrong::Other,
         };
@@ -377,11 +418,19 @@ impl ValidatorError<'_> {
     }
 
     fn pattern(&self) -> String {
-        self.at.value.and_then(Node::as_str).unwrap_or_default().to_owned()
+        self.at
+            .value
+            .and_then(Node::as_str)
+            .unwrap_or_default()
+            .to_owned()
     }
 
     fn types_in_words(&self) -> Vec<&'static str> {
-        let names = self.at.value.and_then(Node::as_sequence).unwrap_or_default();
+        let names = self
+            .at
+            .value
+            .and_then(Node::as_sequence)
+            .unwrap_or_default();
         let names = names.iter().filter_map(Node::as_str);
         names
             .filter_map(|name| TYPES.into_iter().find(|(_, word)| *word == name))
@@ -395,13 +444,21 @@ impl ValidatorError<'_> {
         let (key, _) = found.expect("the unknown key exists");
         let place = self.location.join(Piece::Key(key.clone()));
         if self.node.secret {
-            return Wrong::UnknownKey { key: None, near: None, place };
+            return Wrong::UnknownKey {
+                key: None,
+                near: None,
+                place,
+            };
         }
         let known = self.at.properties().into_iter().flat_map(Mapping::keys);
         let known = known.filter_map(|key| key.as_str());
         let free = known.filter(|known| self.node.get(known).is_none());
         let near = nearest(name, free).map(str::to_owned);
-        Wrong::UnknownKey { key: Some(shown_name(name).to_owned()), near, place }
+        Wrong::UnknownKey {
+            key: Some(shown_name(name).to_owned()),
+            near,
+            place,
+        }
     }
 
     fn missing_key(&self, property: &Json) -> Wrong {
@@ -409,35 +466,67 @@ impl ValidatorError<'_> {
         let known = self.at.properties();
         let keys = self.node.as_mapping().into_iter().flat_map(Mapping::keys);
         let is_known = |name: &str| known.is_some_and(|known| known.get(name).is_some());
-        let names = keys.filter_map(|it| it.as_str()).filter(|name| !is_known(name));
-        let near = if self.node.secret { None } else { nearest(key, names) };
+        let names = keys
+            .filter_map(|it| it.as_str())
+            .filter(|name| !is_known(name));
+        let near = if self.node.secret {
+            None
+        } else {
+            nearest(key, names)
+        };
         let near = near.map(str::to_owned);
-        Wrong::MissingKey { key: shown_name(key).to_owned(), near }
+        Wrong::MissingKey {
+            key: shown_name(key).to_owned(),
+            near,
+        }
     }
 
     fn not_one_of(&self, options: &Json) -> Wrong {
         let options = options.as_array().map_or(&[][..], Vec::as_slice);
         let texts = options.iter().filter_map(Json::as_str);
         let near = self.node.as_str().filter(|_| !self.node.secret);
-        let near = near.and_then(|text| nearest(text, texts)).map(str::to_owned);
-        let nodes = self.at.value.and_then(Node::as_sequence).unwrap_or_default();
+        let near = near
+            .and_then(|text| nearest(text, texts))
+            .map(str::to_owned);
+        let nodes = self
+            .at
+            .value
+            .and_then(Node::as_sequence)
+            .unwrap_or_default();
         let option_text = |node: &Node| shown(node).unwrap_or_else(|| node.value.kind().to_owned());
         let first = nodes.iter().take(Violation::MAX_OPTIONS);
-        Wrong::NotOneOf { options: first.map(option_text).collect(), count: nodes.len(), near }
+        Wrong::NotOneOf {
+            options: first.map(option_text).collect(),
+            count: nodes.len(),
+            near,
+        }
     }
 
     fn no_alternative(&self, context: &[Vec<ValidationError<'static>>]) -> Wrong {
         if self.depth == ErrorDepth::OfAlternative {
             let (tied, nearest) = (Vec::new(), Vec::new());
-            return Wrong::NoAlternative { alternatives: context.len(), tied, nearest };
+            return Wrong::NoAlternative {
+                alternatives: context.len(),
+                tied,
+                nearest,
+            };
         }
         let nearness: Vec<_> = context.iter().map(|errors| self.nearness(errors)).collect();
         let best = nearness.iter().max();
-        let tied = nearness.iter().enumerate().filter(|(_, nearness)| Some(*nearness) == best);
+        let tied = nearness
+            .iter()
+            .enumerate()
+            .filter(|(_, nearness)| Some(*nearness) == best);
         let tied: Vec<usize> = tied.map(|(index, _)| index + 1).collect();
         let first = tied.iter().take(Violation::MAX_TIED);
-        let nearest = first.map(|number| self.alternative(*number, &context[number - 1])).collect();
-        Wrong::NoAlternative { alternatives: context.len(), tied, nearest }
+        let nearest = first
+            .map(|number| self.alternative(*number, &context[number - 1]))
+            .collect();
+        Wrong::NoAlternative {
+            alternatives: context.len(),
+            tied,
+            nearest,
+        }
     }
 
     fn alternative(&self, number: usize, errors: &[ValidationError<'static>]) -> Alternative {
@@ -447,14 +536,22 @@ impl ValidatorError<'_> {
             errors.flat_map(|error| of(error, self.root, self.value, ErrorDepth::OfAlternative));
         let violations: Vec<Violation> = violations.take(Violation::MAX_NEAREST).collect();
         let more = all - violations.len();
-        Alternative { number, violations, more }
+        Alternative {
+            number,
+            violations,
+            more,
+        }
     }
 
     fn several_alternatives(&self, context: &[Vec<ValidationError<'static>>]) -> Wrong {
         let alternatives = context.iter().enumerate();
         let fitting = alternatives.filter(|(_, errors)| errors.is_empty());
         let fitting: Vec<usize> = fitting.map(|(index, _)| index + 1).collect();
-        let written = self.at.value.and_then(Node::as_sequence).unwrap_or_default();
+        let written = self
+            .at
+            .value
+            .and_then(Node::as_sequence)
+            .unwrap_or_default();
         let named: Vec<Vec<&str>> = fitting
             .iter()
             .filter_map(|number| written.get(number - 1))
@@ -465,7 +562,10 @@ impl ValidatorError<'_> {
             let naming = named.iter().filter(|names| names.contains(key)).count();
             naming > 0 && naming < named.len()
         });
-        let keys = keys.take(Violation::MAX_OPTIONS).map(str::to_owned).collect();
+        let keys = keys
+            .take(Violation::MAX_OPTIONS)
+            .map(str::to_owned)
+            .collect();
         Wrong::SeveralAlternatives { fitting, keys }
     }
 
@@ -473,11 +573,23 @@ impl ValidatorError<'_> {
     fn keys_of<'s>(&'s self, schema: &'s Node) -> Vec<&'s str> {
         let reference = schema.get("$ref").and_then(Node::as_str);
         let target = reference.and_then(|it| reference_target(self.root, it));
-        let schema = target.and_then(|target| target.get(self.root)).unwrap_or(schema);
-        let required = schema.get("required").and_then(Node::as_sequence).unwrap_or_default();
+        let schema = target
+            .and_then(|target| target.get(self.root))
+            .unwrap_or(schema);
+        let required = schema
+            .get("required")
+            .and_then(Node::as_sequence)
+            .unwrap_or_default();
         let properties = schema.get("properties").and_then(Node::as_mapping);
-        let properties = properties.into_iter().flat_map(Mapping::keys).filter_map(Key::as_str);
-        required.iter().filter_map(Node::as_str).chain(properties).collect()
+        let properties = properties
+            .into_iter()
+            .flat_map(Mapping::keys)
+            .filter_map(Key::as_str);
+        required
+            .iter()
+            .filter_map(Node::as_str)
+            .chain(properties)
+            .collect()
     }
 
     /// Distance of an alternative: largest if it rejects the type of the value itself, otherwise by
@@ -492,7 +604,10 @@ impl ValidatorError<'_> {
 }
 
 fn beyond(bound: Bound, limit: impl ToString) -> Wrong {
-    Wrong::Beyond { bound, limit: limit.to_string() }
+    Wrong::Beyond {
+        bound,
+        limit: limit.to_string(),
+    }
 }
 
 const TYPES: [(JsonType, &str); 7] = [
@@ -510,7 +625,11 @@ fn types(kind: &TypeKind) -> Vec<&'static str> {
         TypeKind::Single(expected) => *expected == one,
         TypeKind::Multiple(expected) => expected.contains(one),
     };
-    TYPES.into_iter().filter(|(one, _)| is_expected(*one)).map(|(_, word)| word).collect()
+    TYPES
+        .into_iter()
+        .filter(|(one, _)| is_expected(*one))
+        .map(|(_, word)| word)
+        .collect()
 }
 
 /// Formats a scalar for a message: on one line and shortened; `None` if it is secret or not a
@@ -524,12 +643,22 @@ fn shown(node: &Node) -> Option<String> {
         Value::String(text) => text.to_string(),
         Value::Pairs(_) | Value::Binary(_) | Value::Set(_) => return None,
         scalar => {
-            let key = crate::yaml::Key { value: scalar.clone(), span: node.span };
+            let key = crate::yaml::Key {
+                value: scalar.clone(),
+                span: node.span,
+            };
             shown_name(&name_of(&key)).to_owned()
         }
     };
     let line = text.lines().next().unwrap_or_default();
-    let cut = line.char_indices().nth(MAX_CHARACTERS).map_or(line.len(), |(end, _)| end);
+    let cut = line
+        .char_indices()
+        .nth(MAX_CHARACTERS)
+        .map_or(line.len(), |(end, _)| end);
     let is_whole = cut == text.len();
-    Some(if is_whole { text } else { format!("{}…", &line[..cut]) })
+    Some(if is_whole {
+        text
+    } else {
+        format!("{}…", &line[..cut])
+    })
 }

@@ -143,7 +143,16 @@ impl<'a> FileEdit<'a> {
     ) -> Self {
         let [base, head] = sides.map(|file| file.map(|file| Span::point(file, 0)));
         let (is_unread, places, alone) = ([false; 2], Vec::new(), SitePlaces::default());
-        Self { repository: None, path, cause, base, head, is_unread, places, alone }
+        Self {
+            repository: None,
+            path,
+            cause,
+            base,
+            head,
+            is_unread,
+            places,
+            alone,
+        }
     }
 }
 
@@ -227,8 +236,9 @@ pub fn edits<'a>(
     let (unread, others): (Vec<_>, Vec<_>) =
         files.into_iter().partition(|file| file.cause.is_unknown());
     let unread = UnreadEdits::draft_edits(unread, &mut drafts);
-    let (definitions, sites): (Vec<_>, Vec<_>) =
-        others.into_iter().partition(|file| file.cause == FileEditCause::Definition);
+    let (definitions, sites): (Vec<_>, Vec<_>) = others
+        .into_iter()
+        .partition(|file| file.cause == FileEditCause::Definition);
     let sites = Sites::draft_edits(sites, &unread, base.iter().chain(&head), &mut drafts);
     let mut pairs = pair(base, head, &sites);
     let moved = moved(&pairs, unedited);
@@ -245,7 +255,9 @@ pub fn edits<'a>(
     let mut files = unread.files;
     files.extend(sites.files);
     for file in hidden {
-        let mut sides = pairs.iter().flat_map(|pair| pair.head.iter().chain(&pair.base));
+        let mut sides = pairs
+            .iter()
+            .flat_map(|pair| pair.head.iter().chain(&pair.base));
         let draft = EditDraft::file(&file, sides.find(|located| located.path == file.path));
         files.push((file, add(&mut drafts, draft)));
     }
@@ -262,17 +274,24 @@ struct UnreadEdits<'a> {
 impl<'a> UnreadEdits<'a> {
     fn draft_edits(files: Vec<FileEdit<'a>>, drafts: &mut Vec<EditDraft>) -> Self {
         let by_path = files.iter().enumerate();
-        let by_path = by_path.map(|(at, file)| ((file.repository, file.path), at)).collect();
+        let by_path = by_path
+            .map(|(at, file)| ((file.repository, file.path), at))
+            .collect();
         let files = files.into_iter().map(|file| {
             let draft = EditDraft::file(&file, None);
             (file, add(drafts, draft))
         });
-        Self { files: files.collect(), by_path }
+        Self {
+            files: files.collect(),
+            by_path,
+        }
     }
 
     /// Whether the definition of a site is among them.
     fn has(&self, definition: &RepoPath) -> bool {
-        [0, 1].into_iter().any(|side| self.edit_of(None, definition, side).is_some())
+        [0, 1]
+            .into_iter()
+            .any(|side| self.edit_of(None, definition, side).is_some())
     }
 
     /// The edit that makes the content of `path` unknown on a side (0 for the base).
@@ -281,7 +300,9 @@ impl<'a> UnreadEdits<'a> {
             return None;
         }
         let ends = path.as_str().match_indices('/').map(|(end, _)| end);
-        let mut paths = ends.chain([path.as_str().len()]).map(|end| &path.as_str()[..end]);
+        let mut paths = ends
+            .chain([path.as_str().len()])
+            .map(|end| &path.as_str()[..end]);
         paths.find_map(|path| {
             let path = RepoPath::new(path);
             let (file, edit) = &self.files[*self.by_path.get(&(repository, &path))?];
@@ -323,7 +344,11 @@ impl<'a> Sites<'a> {
     {
         files.retain(|file| !unread.has(file.path));
         if files.is_empty() {
-            return Self { files: Vec::new(), by_place: BTreeMap::new(), by_part: BTreeMap::new() };
+            return Self {
+                files: Vec::new(),
+                by_place: BTreeMap::new(),
+                by_part: BTreeMap::new(),
+            };
         }
         let first = documents.filter(|it| it.index == 0 && it.repository.is_none());
         let first: HashMap<&RepoPath, &Located<'a>> = first.map(|it| (it.path, it)).collect();
@@ -334,12 +359,21 @@ impl<'a> Sites<'a> {
                 (file, add(drafts, draft))
             })
             .collect();
-        let alone = || files.iter().enumerate().map(|(at, (file, _))| (at, &file.alone));
+        let alone = || {
+            files
+                .iter()
+                .enumerate()
+                .map(|(at, (file, _))| (at, &file.alone))
+        };
         let places = alone().flat_map(|(at, alone)| alone.places.iter().map(move |it| (it, at)));
         let parts = alone().flat_map(|(at, alone)| alone.parts.iter().map(move |it| (it, at)));
         let by_place = places.map(|(place, at)| (place.clone(), at)).collect();
         let by_part = parts.map(|(path, at)| (path.clone(), at)).collect();
-        Self { files, by_place, by_part }
+        Self {
+            files,
+            by_place,
+            by_part,
+        }
     }
 
     /// The added or removed site that alone has the file of this document.
@@ -361,7 +395,9 @@ impl<'a> Sites<'a> {
             (None, Some(head)) => (head, FileEditCause::SiteAdded),
             (Some(_), Some(_)) | (None, None) => return None,
         };
-        let (_, edit) = self.only_site_with(located).filter(|(file, _)| file.cause == with)?;
+        let (_, edit) = self
+            .only_site_with(located)
+            .filter(|(file, _)| file.cause == with)?;
         Some(*edit)
     }
 }
@@ -377,7 +413,10 @@ fn is_nothing(located: &Located<'_>) -> bool {
 impl<'a> Edits<'a> {
     /// Edits of a site definition that decide which files make up the site.
     pub fn of_definition(&self, definition: &RepoPath) -> Vec<EditId> {
-        let of = self.pairs.iter().filter(|pair| pair.is_first_of(definition));
+        let of = self
+            .pairs
+            .iter()
+            .filter(|pair| pair.is_first_of(definition));
         let edits = of.flat_map(DocumentPair::edits);
         let files = self.files.iter().filter(|(file, _)| match file.cause {
             FileEditCause::Definition | FileEditCause::SiteAdded | FileEditCause::SiteRemoved => {
@@ -393,7 +432,10 @@ impl<'a> Edits<'a> {
 
     /// Edits of unreadable files, each with its file.
     pub(crate) fn unread(&self) -> impl Iterator<Item = (&FileEdit<'a>, EditId)> {
-        let files = self.files.iter().filter(|(file, _)| file.cause.is_unknown());
+        let files = self
+            .files
+            .iter()
+            .filter(|(file, _)| file.cause.is_unknown());
         files.map(|(file, edit)| (file, *edit))
     }
 
@@ -403,10 +445,14 @@ impl<'a> Edits<'a> {
             let mut sides = site.base.iter().chain(&site.head);
             sides.any(|membership| membership.has(located))
         };
-        let pairs =
-            self.pairs.iter().filter(|pair| pair.base.iter().chain(&pair.head).any(in_site));
-        let mut edits: Vec<EditId> =
-            pairs.flat_map(|pair| pair.whole.iter().chain(&pair.parts)).copied().collect();
+        let pairs = self
+            .pairs
+            .iter()
+            .filter(|pair| pair.base.iter().chain(&pair.head).any(in_site));
+        let mut edits: Vec<EditId> = pairs
+            .flat_map(|pair| pair.whole.iter().chain(&pair.parts))
+            .copied()
+            .collect();
         edits.extend(&site.definition);
         edits.sort_unstable();
         edits.dedup();
@@ -420,7 +466,11 @@ impl<'a> Edits<'a> {
         chosen: &dyn Fn(EditId) -> bool,
     ) -> Option<&'s Membership> {
         let redefined = site.definition.iter().any(|edit| chosen(*edit));
-        if redefined { site.head.as_ref() } else { site.base.as_ref() }
+        if redefined {
+            site.head.as_ref()
+        } else {
+            site.base.as_ref()
+        }
     }
 
     /// Documents of a site with the `chosen` edits applied, each with its file, in the order in
@@ -431,8 +481,13 @@ impl<'a> Edits<'a> {
         chosen: &dyn Fn(EditId) -> bool,
         known: &mut KnownTexts,
     ) -> Vec<(&'a RepoPath, DocumentVersion<'a>)> {
-        let Some(membership) = self.membership(site, chosen) else { return Vec::new() };
-        let unedited = site.unedited.iter().filter(|located| membership.has(located));
+        let Some(membership) = self.membership(site, chosen) else {
+            return Vec::new();
+        };
+        let unedited = site
+            .unedited
+            .iter()
+            .filter(|located| membership.has(located));
         let mut versions: Vec<(DocumentRank, &'a RepoPath, DocumentVersion<'a>)> = unedited
             .map(|located| {
                 (
@@ -445,15 +500,24 @@ impl<'a> Edits<'a> {
         let edited = self.pairs.iter().filter_map(|pair| {
             let (located, version) = pair.version(chosen, known)?;
             let [without, with] = &pair.ranks;
-            let rank = if pair.whole.is_some_and(chosen) { with } else { without };
-            membership.has(&located).then(|| (rank.clone(), located.path, version))
+            let rank = if pair.whole.is_some_and(chosen) {
+                with
+            } else {
+                without
+            };
+            membership
+                .has(&located)
+                .then(|| (rank.clone(), located.path, version))
         });
         versions.extend(edited);
         let rank = |rank: &DocumentRank| membership.rank(rank.repository);
         versions.sort_by(|(one, ..), (other, ..)| {
             rank(one).cmp(&rank(other)).then_with(|| one.cmp(other))
         });
-        versions.into_iter().map(|(_, path, version)| (path, version)).collect()
+        versions
+            .into_iter()
+            .map(|(_, path, version)| (path, version))
+            .collect()
     }
 }
 
@@ -473,7 +537,12 @@ struct DocumentRank {
 impl DocumentRank {
     fn of(located: &Located<'_>) -> Self {
         let (repository, path) = (located.repository, located.path.clone());
-        Self { repository, path, behind: located.index + 1, below: 0 }
+        Self {
+            repository,
+            path,
+            behind: located.index + 1,
+            below: 0,
+        }
     }
 }
 
@@ -482,7 +551,9 @@ fn rank(pairs: &mut [DocumentPair<'_>], moved: &[Moved]) {
     // Head index of unmoved documents, by file and base index.
     let mut stayed: BTreeMap<(Option<usize>, RepoPath, usize), usize> = BTreeMap::new();
     for (pair, moved) in pairs.iter().zip(moved) {
-        let (Some(base), Some(head)) = (&pair.base, &pair.head) else { continue };
+        let (Some(base), Some(head)) = (&pair.base, &pair.head) else {
+            continue;
+        };
         let same_file = (base.repository, base.path) == (head.repository, head.path);
         if *moved == Moved::Stayed && same_file {
             stayed.insert((base.repository, base.path.clone(), base.index), head.index);
@@ -494,7 +565,11 @@ fn rank(pairs: &mut [DocumentPair<'_>], moved: &[Moved]) {
             let file = |index: usize| (base.repository, base.path.clone(), index);
             let before = stayed.range(file(0)..file(base.index)).next_back();
             let behind = before.map_or(0, |(_, head)| head + 1);
-            DocumentRank { behind, below: base.index + 1, ..DocumentRank::of(base) }
+            DocumentRank {
+                behind,
+                below: base.index + 1,
+                ..DocumentRank::of(base)
+            }
         });
         pair.ranks = match (base, head, moved) {
             (Some(_), Some(head), Moved::Stayed) => [head.clone(), head],
@@ -531,7 +606,10 @@ fn moved(pairs: &[DocumentPair<'_>], unedited: &[Located<'_>]) -> Vec<Moved> {
         })
         .collect();
     for rivals in rivals(pairs, unedited) {
-        for rival in reordered(rivals).into_iter().filter(|rival| rival.base != rival.head) {
+        for rival in reordered(rivals)
+            .into_iter()
+            .filter(|rival| rival.base != rival.head)
+        {
             if let Some(pair) = rival.pair {
                 moved[pair] = Moved::Elsewhere;
             }
@@ -595,8 +673,14 @@ impl<'l> OrderContest<'l> {
 
 fn contests(document: Written<'_>) -> Vec<OrderContest<'_>> {
     // Parts count in the order of their paths, regardless of their content.
-    let Written::Deckhand(document) = document else { return Vec::new() };
-    let Triple { schema, name, layer } = &*document.key;
+    let Written::Deckhand(document) = document else {
+        return Vec::new();
+    };
+    let Triple {
+        schema,
+        name,
+        layer,
+    } = &*document.key;
     let mut contests = vec![OrderContest::Name(schema, name)];
     if document.layer_order.is_some() {
         contests.push(OrderContest::Policy);
@@ -616,10 +700,19 @@ fn rivals<'l>(
 ) -> Vec<Vec<OrderRival<'l>>> {
     let mut groups: BTreeMap<OrderContest<'l>, Vec<OrderRival<'l>>> = BTreeMap::new();
     for (at, pair) in pairs.iter().enumerate() {
-        let (Some(base), Some(head)) = (&pair.base, &pair.head) else { continue };
+        let (Some(base), Some(head)) = (&pair.base, &pair.head) else {
+            continue;
+        };
         let of_head = contests(head.document);
-        for contest in contests(base.document).into_iter().filter(|it| of_head.contains(it)) {
-            let rival = OrderRival { pair: Some(at), base: base.order(), head: head.order() };
+        for contest in contests(base.document)
+            .into_iter()
+            .filter(|it| of_head.contains(it))
+        {
+            let rival = OrderRival {
+                pair: Some(at),
+                base: base.order(),
+                head: head.order(),
+            };
             groups.entry(contest).or_default().push(rival);
         }
     }
@@ -634,7 +727,11 @@ fn rivals<'l>(
         for contest in contests(located.document) {
             if let Some(group) = groups.get_mut(&contest) {
                 let order = located.order();
-                group.push(OrderRival { pair: None, base: order, head: order });
+                group.push(OrderRival {
+                    pair: None,
+                    base: order,
+                    head: order,
+                });
             }
         }
     }
@@ -691,7 +788,11 @@ impl<'a> DocumentPair<'a> {
             let mut edits = self.parts.iter();
             let root = self.variants.as_ref()?.with(|| {
                 let edit = *edits.next().expect("each difference has an edit");
-                if chosen(edit) { DiffSide::Head } else { DiffSide::Base }
+                if chosen(edit) {
+                    DiffSide::Head
+                } else {
+                    DiffSide::Base
+                }
             });
             match (base.document, head.document) {
                 (Written::Part(base), Written::Part(head)) => {
@@ -716,7 +817,9 @@ impl<'a> DocumentPair<'a> {
         keys: &ListKeys,
         drafts: &mut Vec<EditDraft>,
     ) -> Self {
-        let of_file = unread.edit_of_pair(&self).or_else(|| sites.edit_of_pair(&self));
+        let of_file = unread
+            .edit_of_pair(&self)
+            .or_else(|| sites.edit_of_pair(&self));
         let (base, head) = match (&self.base, &self.head) {
             (Some(base), Some(head)) => (base, head),
             (Some(only), None) | (None, Some(only)) => {
@@ -741,12 +844,16 @@ impl<'a> DocumentPair<'a> {
         let (found, variants) = diff::variants(&base.document.root(), &head.document.root(), &keys);
         // Text that an anchor puts in several places is edited once.
         let mut met: HashMap<(Vec<Span>, Vec<Span>), EditId> = HashMap::new();
-        let mut found: Vec<EditDraft> =
-            found.iter().map(|difference| EditDraft::part(head, difference)).collect();
+        let mut found: Vec<EditDraft> = found
+            .iter()
+            .map(|difference| EditDraft::part(head, difference))
+            .collect();
         join_layers(&mut found, base, head);
         for draft in found {
             let covers = |text: &Option<Text>| {
-                text.as_ref().map(|text| text.covers.clone()).unwrap_or_default()
+                text.as_ref()
+                    .map(|text| text.covers.clone())
+                    .unwrap_or_default()
             };
             let texts = (covers(&draft.edit.base), covers(&draft.edit.head));
             let edit = *met.entry(texts).or_insert_with(|| match of_file {
@@ -768,7 +875,10 @@ fn join_layers(found: &mut [EditDraft], base: &Located<'_>, head: &Located<'_>) 
     }
     if let Some(order) = layer_order(base, head) {
         let order = EditDraft::part(head, &order);
-        found.iter_mut().filter(of_layers).for_each(|draft| *draft = order.clone());
+        found
+            .iter_mut()
+            .filter(of_layers)
+            .for_each(|draft| *draft = order.clone());
     }
 }
 
@@ -779,7 +889,11 @@ fn layer_order(base: &Located<'_>, head: &Located<'_>) -> Option<Difference> {
         node.as_sequence()?;
         let keys = ["data", "layerOrder"].map(|key| Piece::Key(Key::string(key, node.span)));
         let location = Location(keys.to_vec());
-        Some(diff::DiffPlace { location, key: None, node })
+        Some(diff::DiffPlace {
+            location,
+            key: None,
+            node,
+        })
     };
     Some(Difference::value(Some(place(base)?), Some(place(head)?)))
 }
@@ -813,8 +927,17 @@ impl EditDraft {
         let (part, location) = (Section::Whole, Location::root());
         let items = Vec::new();
         let repository = located.repository;
-        let edit =
-            Edit { kind, repository, document, part, location, items, base, head, unlisted: 0 };
+        let edit = Edit {
+            kind,
+            repository,
+            document,
+            part,
+            location,
+            items,
+            base,
+            head,
+            unlisted: 0,
+        };
         Self::new(located, edit)
     }
 
@@ -830,7 +953,12 @@ impl EditDraft {
             document: head.document.key().clone(),
             part,
             location,
-            items: items.map(|item| Item { at: item.at - outside, ..item.clone() }).collect(),
+            items: items
+                .map(|item| Item {
+                    at: item.at - outside,
+                    ..item.clone()
+                })
+                .collect(),
             base: text(&difference.base),
             head: text(&difference.head),
             unlisted: difference.unlisted,
@@ -840,7 +968,10 @@ impl EditDraft {
 
     /// Adds texts of both sides to this edit, whose ID is `edit`.
     fn cover(&mut self, edit: EditId, texts: [Option<Text>; 2]) -> EditId {
-        for (covering, text) in [&mut self.edit.base, &mut self.edit.head].into_iter().zip(texts) {
+        for (covering, text) in [&mut self.edit.base, &mut self.edit.head]
+            .into_iter()
+            .zip(texts)
+        {
             match (covering, text) {
                 (Some(covering), Some(text)) => covering.covers.extend(text.covers),
                 (covering @ None, Some(text)) => *covering = Some(Text { node: None, ..text }),
@@ -871,21 +1002,53 @@ impl EditDraft {
         };
         let text = |start: Option<Span>| {
             let (at, covers) = (heading.or(start)?, vec![start?]);
-            Some(Text { at, covers, node: None })
+            Some(Text {
+                at,
+                covers,
+                node: None,
+            })
         };
         let (base, head) = (text(file.base), text(file.head));
         let (part, location, items) = (Section::Whole, Location::root(), Vec::new());
         let repository = file.repository;
-        let edit =
-            Edit { kind, repository, document, part, location, items, base, head, unlisted: 0 };
-        Self { order: (repository, file.path.clone(), 0, false, 0, part, String::new()), edit }
+        let edit = Edit {
+            kind,
+            repository,
+            document,
+            part,
+            location,
+            items,
+            base,
+            head,
+            unlisted: 0,
+        };
+        Self {
+            order: (
+                repository,
+                file.path.clone(),
+                0,
+                false,
+                0,
+                part,
+                String::new(),
+            ),
+            edit,
+        }
     }
 
     fn new(located: &Located<'_>, edit: Edit) -> Self {
         let place = edit.location.to_string();
         let (repository, path) = (located.repository, located.path.clone());
         let (is_in_head, start) = (edit.head.is_some(), edit.at().start);
-        let order = (repository, path, located.index, is_in_head, start, edit.part, place);
+        let order = (
+            repository,
+            path,
+            located.index,
+            is_in_head,
+            start,
+            edit.part,
+            place,
+        );
         Self { order, edit }
     }
 }
@@ -902,12 +1065,18 @@ fn assign_ids<'a>(
     for (id, (draft_index, _)) in drafts.iter().enumerate() {
         ids[*draft_index] = EditId::at(id);
     }
-    let of_pairs = pairs.iter_mut().flat_map(|pair| pair.whole.iter_mut().chain(&mut pair.parts));
+    let of_pairs = pairs
+        .iter_mut()
+        .flat_map(|pair| pair.whole.iter_mut().chain(&mut pair.parts));
     for edit in of_pairs.chain(files.iter_mut().map(|(_, edit)| edit)) {
         *edit = ids[edit.index()];
     }
     let edits = drafts.into_iter().map(|(_, draft)| draft.edit).collect();
-    Edits { edits, pairs, files }
+    Edits {
+        edits,
+        pairs,
+        files,
+    }
 }
 
 /// First key of a location, if it is a string.
@@ -950,7 +1119,10 @@ fn kind_of(
     location: &Location,
 ) -> EditKind {
     let first = first_key(location);
-    let orders = located.document.deckhand().is_some_and(|it| it.layer_order.is_some());
+    let orders = located
+        .document
+        .deckhand()
+        .is_some_and(|it| it.layer_order.is_some());
     let defines_site = located.path.as_str().ends_with("/site-definition.yaml");
     match (part, first) {
         (Section::Data, Some("layerOrder") | None) if orders => EditKind::Policy,
@@ -975,14 +1147,22 @@ fn kind_of(
 }
 
 fn whole_text(document: Written<'_>) -> Text {
-    Text { at: document.heading(), covers: vec![document.span()], node: None }
+    Text {
+        at: document.heading(),
+        covers: vec![document.span()],
+        node: None,
+    }
 }
 
 fn text_of(place: &diff::DiffPlace, difference: &Difference) -> Text {
     let node = &place.node;
     if let DifferenceKind::Order { .. } = difference.kind {
         let covers = inside(node).map(|name| name.span).collect();
-        return Text { at: node.span, covers, node: Some(node.clone()) };
+        return Text {
+            at: node.span,
+            covers,
+            node: Some(node.clone()),
+        };
     }
     let at = match place.key {
         Some(key) if key.file == node.span.file && key.end <= node.span.start => key.to(node.span),
@@ -991,7 +1171,11 @@ fn text_of(place: &diff::DiffPlace, difference: &Difference) -> Text {
     };
     let mut spans = Vec::new();
     collect_texts(node, &mut HashSet::default(), &mut spans);
-    Text { at, covers: outermost(at, spans), node: Some(node.clone()) }
+    Text {
+        at,
+        covers: outermost(at, spans),
+        node: Some(node.clone()),
+    }
 }
 
 /// Returns the spans in order, omitting those inside an earlier one.
@@ -1006,7 +1190,9 @@ fn outermost(first: Span, spans: Vec<Span>) -> Vec<Span> {
             continue;
         }
         covers.push(span);
-        let farthest = ends.range((span.file, 0)..=(span.file, span.start)).next_back();
+        let farthest = ends
+            .range((span.file, 0)..=(span.file, span.start))
+            .next_back();
         let end = farthest.map_or(span.end, |(_, end)| span.end.max(*end));
         let later: Vec<u32> = ends
             .range((span.file, span.start)..=(span.file, u32::MAX))
@@ -1024,7 +1210,11 @@ fn outermost(first: Span, spans: Vec<Span>) -> Vec<Span> {
 /// Collects the spans of `node` and its descendants; shared nodes are visited once.
 fn collect_texts(node: &Node, known: &mut HashSet<usize>, spans: &mut Vec<Span>) {
     spans.push(node.span);
-    if node.value.address().is_some_and(|address| !known.insert(address)) {
+    if node
+        .value
+        .address()
+        .is_some_and(|address| !known.insert(address))
+    {
         return;
     }
     match &node.value {
@@ -1059,20 +1249,43 @@ fn pair<'a>(
         PairingRule::InTurn,
     );
     open.pair_by(
-        |it| Some((it.repository, place_name(it.place), it.document.key().clone())),
+        |it| {
+            Some((
+                it.repository,
+                place_name(it.place),
+                it.document.key().clone(),
+            ))
+        },
         PairingRule::InTurn,
     );
     // Documents added or removed with a site did not move.
     open.pair_by(
-        |it| sites.only_site_with(it).is_none().then(|| it.document.key().clone()),
+        |it| {
+            sites
+                .only_site_with(it)
+                .is_none()
+                .then(|| it.document.key().clone())
+        },
         PairingRule::Alone,
     );
     open.pair_parts_of_other_files();
     open.pair_alike();
     open.pair_renamed();
-    let UnpairedDocuments { base, head, mut pairs } = open;
-    pairs.extend(base.into_iter().flatten().map(|only| DocumentPair::of(Some(only), None)));
-    pairs.extend(head.into_iter().flatten().map(|only| DocumentPair::of(None, Some(only))));
+    let UnpairedDocuments {
+        base,
+        head,
+        mut pairs,
+    } = open;
+    pairs.extend(
+        base.into_iter()
+            .flatten()
+            .map(|only| DocumentPair::of(Some(only), None)),
+    );
+    pairs.extend(
+        head.into_iter()
+            .flatten()
+            .map(|only| DocumentPair::of(None, Some(only))),
+    );
     pairs
 }
 
@@ -1087,10 +1300,21 @@ fn place_name(place: Option<&Place>) -> (u8, Arc<str>) {
 
 impl<'a> DocumentPair<'a> {
     fn of(base: Option<Located<'a>>, head: Option<Located<'a>>) -> Self {
-        let nowhere =
-            DocumentRank { repository: None, path: RepoPath::new(""), behind: 0, below: 0 };
+        let nowhere = DocumentRank {
+            repository: None,
+            path: RepoPath::new(""),
+            behind: 0,
+            below: 0,
+        };
         let ranks = [nowhere.clone(), nowhere];
-        Self { base, head, ranks, whole: None, parts: Vec::new(), variants: None }
+        Self {
+            base,
+            head,
+            ranks,
+            whole: None,
+            parts: Vec::new(),
+            variants: None,
+        }
     }
 }
 
@@ -1129,8 +1353,10 @@ impl<'a> UnpairedDocuments<'a> {
                 continue;
             }
             for (below, above) in below.iter().zip(above) {
-                self.pairs
-                    .push(DocumentPair::of(self.base[*below].take(), self.head[*above].take()));
+                self.pairs.push(DocumentPair::of(
+                    self.base[*below].take(),
+                    self.head[*above].take(),
+                ));
             }
         }
     }
@@ -1166,7 +1392,8 @@ impl<'a> UnpairedDocuments<'a> {
                 head.is_some_and(|head| same(&base.document.root(), &head.document.root()))
             };
             if let Some(at) = alike.iter().take(MAX_COMPARED).find(is_same) {
-                self.pairs.push(DocumentPair::of(below.take(), self.head[*at].take()));
+                self.pairs
+                    .push(DocumentPair::of(below.take(), self.head[*at].take()));
             }
         }
     }
@@ -1188,13 +1415,16 @@ impl<'a> UnpairedDocuments<'a> {
                 .filter_map(|likeness| known.get(likeness))
                 .flat_map(|alike| alike.iter().take(MAX_COMPARED).copied())
                 .collect();
-            let mut candidates = alike.into_iter().filter_map(|at| Some((at, self.head[at]?)));
+            let mut candidates = alike
+                .into_iter()
+                .filter_map(|at| Some((at, self.head[at]?)));
             let found = candidates.find(|(_, head)| are_alike(base.document, head.document));
             if let Some((at, head)) = found {
                 for likeness in likenesses(&head) {
                     known.entry(likeness).or_default().remove(&at);
                 }
-                self.pairs.push(DocumentPair::of(below.take(), self.head[at].take()));
+                self.pairs
+                    .push(DocumentPair::of(below.take(), self.head[at].take()));
             }
         }
     }
@@ -1211,7 +1441,10 @@ impl UnpairedDocuments<'_> {
             },
             PairingRule::InTurn,
         );
-        let (base, head) = (Nameless::by_place(&self.base), Nameless::by_place(&self.head));
+        let (base, head) = (
+            Nameless::by_place(&self.base),
+            Nameless::by_place(&self.head),
+        );
         let mut renamings: Vec<Renaming> = base
             .iter()
             .filter_map(|(place, below)| Some((below, head.get(place)?)))
@@ -1221,7 +1454,8 @@ impl UnpairedDocuments<'_> {
         for renaming in renamings {
             let (below, above) = (&mut self.base[renaming.base], &mut self.head[renaming.head]);
             if below.is_some() && above.is_some() {
-                self.pairs.push(DocumentPair::of(below.take(), above.take()));
+                self.pairs
+                    .push(DocumentPair::of(below.take(), above.take()));
             }
         }
     }
@@ -1232,7 +1466,12 @@ type NamingPlace = (Option<usize>, (u8, Arc<str>), Arc<str>, Arc<str>);
 
 fn naming_place(located: &Located<'_>) -> NamingPlace {
     let Triple { schema, layer, .. } = &**located.document.key();
-    (located.repository, place_name(located.place), schema.clone(), layer.clone())
+    (
+        located.repository,
+        place_name(located.place),
+        schema.clone(),
+        layer.clone(),
+    )
 }
 
 /// Hashes of the values that identify a renamed document.
@@ -1247,7 +1486,11 @@ fn values_of(located: &Located<'_>) -> Option<Vec<u64>> {
         Value::Sequence(items) => items.is_empty(),
         _ => false,
     };
-    Some(if is_empty { Vec::new() } else { diff::shown_values(data, MAX_VALUES) })
+    Some(if is_empty {
+        Vec::new()
+    } else {
+        diff::shown_values(data, MAX_VALUES)
+    })
 }
 
 /// A document without its name.
@@ -1264,9 +1507,18 @@ impl<'a> Nameless<'a> {
         let mut by_place: BTreeMap<NamingPlace, Vec<Self>> = BTreeMap::new();
         for (at, located) in side.iter().enumerate() {
             let Some(located) = located else { continue };
-            let Some(values) = values_of(located) else { continue };
+            let Some(values) = values_of(located) else {
+                continue;
+            };
             let position = (located.path, located.index);
-            by_place.entry(naming_place(located)).or_default().push(Self { at, position, values });
+            by_place
+                .entry(naming_place(located))
+                .or_default()
+                .push(Self {
+                    at,
+                    position,
+                    values,
+                });
         }
         by_place
     }
@@ -1317,9 +1569,15 @@ impl Renaming {
         for (at, below) in base.iter().enumerate() {
             let near = at.saturating_sub(MAX_DISTANCE)..head.len().min(at + MAX_DISTANCE + 1);
             for above in head.get(near).unwrap_or_default() {
-                let Some(likeness) = below.likeness(above) else { continue };
+                let Some(likeness) = below.likeness(above) else {
+                    continue;
+                };
                 let difference = (1000 - likeness, below.position != above.position);
-                found.push(Self { difference, base: below.at, head: above.at });
+                found.push(Self {
+                    difference,
+                    base: below.at,
+                    head: above.at,
+                });
             }
         }
         found
@@ -1347,7 +1605,14 @@ fn outline(located: &Located<'_>) -> Option<(usize, usize)> {
 }
 
 fn are_alike(base: Written<'_>, head: Written<'_>) -> bool {
-    let (Triple { schema, layer, name }, other) = (&**base.key(), head.key());
+    let (
+        Triple {
+            schema,
+            layer,
+            name,
+        },
+        other,
+    ) = (&**base.key(), head.key());
     let renamed =
         *schema == other.schema && !base.data().is_null() && same(base.data(), head.data());
     renamed || (*name == other.name && (*schema == other.schema || *layer == other.layer))

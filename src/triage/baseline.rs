@@ -102,15 +102,23 @@ impl Baseline {
             let message = format!("expected the schema `{SCHEMA}`");
             return Err(Damage { line: 1, message });
         }
-        let entries = form.findings.iter().map(|raw| BaselineEntry::read(file, text, raw));
-        Ok(Self { entries: entries.collect::<Result<_, _>>()? })
+        let entries = form
+            .findings
+            .iter()
+            .map(|raw| BaselineEntry::read(file, text, raw));
+        Ok(Self {
+            entries: entries.collect::<Result<_, _>>()?,
+        })
     }
 
     /// Whether a text begins like the output of [`to_text`](Self::to_text), even if it contains
     /// merge conflicts.
     pub(crate) fn is_recognized(text: &[u8]) -> bool {
         let begin = format!("{{\"schema\":\"{SCHEMA}\",\"findings\":[");
-        let dense = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace());
+        let dense = text
+            .iter()
+            .copied()
+            .filter(|byte| !byte.is_ascii_whitespace());
         dense.take(begin.len()).eq(begin.bytes())
     }
 
@@ -119,27 +127,42 @@ impl Baseline {
         let mut alike: BTreeMap<_, (usize, String)> = BTreeMap::new();
         for finding in findings {
             let path = sources.path_of(finding.primary.span);
-            let key = (path, finding.rule.name, finding.documents.first(), &*finding.subject);
-            alike.entry(key).or_insert_with(|| (0, fingerprint(finding, path))).0 += 1;
+            let key = (
+                path,
+                finding.rule.name,
+                finding.documents.first(),
+                &*finding.subject,
+            );
+            alike
+                .entry(key)
+                .or_insert_with(|| (0, fingerprint(finding, path)))
+                .0 += 1;
         }
         let entries = alike.into_iter();
         let entries =
-            entries.map(|((file, rule, document, subject), (count, fingerprint))| BaselineEntry {
-                file: file.clone(),
-                rule: rule.to_owned(),
-                document: document.cloned(),
-                subject: subject.to_owned(),
-                count,
-                fingerprint,
-                span: None,
-            });
-        Self { entries: entries.collect() }
+            entries.map(
+                |((file, rule, document, subject), (count, fingerprint))| BaselineEntry {
+                    file: file.clone(),
+                    rule: rule.to_owned(),
+                    document: document.cloned(),
+                    subject: subject.to_owned(),
+                    count,
+                    fingerprint,
+                    span: None,
+                },
+            );
+        Self {
+            entries: entries.collect(),
+        }
     }
 
     /// Serializes the baseline with one entry per line, so that diffs are minimal.
     pub fn to_text(&self) -> String {
-        let entries: Vec<String> =
-            self.entries.iter().map(|entry| format!("    {}", entry.to_json())).collect();
+        let entries: Vec<String> = self
+            .entries
+            .iter()
+            .map(|entry| format!("    {}", entry.to_json()))
+            .collect();
         let list = if entries.is_empty() {
             "[]".to_owned()
         } else {
@@ -153,9 +176,14 @@ impl Baseline {
     pub(crate) fn keeping(&self, count: impl Fn(&BaselineEntry) -> usize) -> Self {
         let entries = self.entries.iter().map(|entry| {
             let count = count(entry).min(entry.count);
-            BaselineEntry { count, ..entry.clone() }
+            BaselineEntry {
+                count,
+                ..entry.clone()
+            }
         });
-        Self { entries: entries.filter(|entry| entry.count > 0).collect() }
+        Self {
+            entries: entries.filter(|entry| entry.count > 0).collect(),
+        }
     }
 
     /// Marks the accepted findings, and returns the stale entries.
@@ -167,7 +195,9 @@ impl Baseline {
         let mut open = OpenFindings::of(findings, side.sources);
         let mut left: Vec<usize> = self.entries.iter().map(|entry| entry.count).collect();
         for (entry, left) in self.entries.iter().zip(&mut left) {
-            let alike = open.groups.get_mut(&(entry.fingerprint.clone(), entry.file.clone()));
+            let alike = open
+                .groups
+                .get_mut(&(entry.fingerprint.clone(), entry.file.clone()));
             *left -= alike.map_or(0, |alike| alike.accept(*left, entry));
         }
         for (entry, left) in self.entries.iter().zip(&mut left).filter(|(entry, _)| {
@@ -182,7 +212,8 @@ impl Baseline {
         }
         open.mark(findings, side.sources);
         let all = self.entries.iter().zip(left).filter(|(_, gone)| *gone > 0);
-        all.map(|(entry, gone)| StaleEntry { entry, gone }).collect()
+        all.map(|(entry, gone)| StaleEntry { entry, gone })
+            .collect()
     }
 }
 
@@ -202,7 +233,8 @@ impl AlikeFindings {
     /// Takes at most `most`, and returns the number taken.
     fn accept(&mut self, most: usize, entry: &BaselineEntry) -> usize {
         let count = most.min(self.left.len());
-        self.accepted.extend(self.left.drain(..count).map(|key| (key, entry.span)));
+        self.accepted
+            .extend(self.left.drain(..count).map(|key| (key, entry.span)));
         count
     }
 }
@@ -211,12 +243,15 @@ impl OpenFindings {
     fn of(findings: &[Diagnostic], sources: &SourceMap) -> Self {
         let can_be = |it: &&Diagnostic| it.suppressed.is_none() && !it.rule.is(Trait::Always);
         let open = findings.iter().filter(can_be);
-        let in_order: BTreeMap<DedupKey, &Diagnostic> =
-            open.map(|finding| (dedup_key(finding, sources), finding)).collect();
+        let in_order: BTreeMap<DedupKey, &Diagnostic> = open
+            .map(|finding| (dedup_key(finding, sources), finding))
+            .collect();
         let mut groups: BTreeMap<(String, RepoPath), AlikeFindings> = BTreeMap::new();
         for (key, finding) in in_order {
             let path = key.0.clone();
-            let alike = groups.entry((fingerprint(finding, &path), path)).or_default();
+            let alike = groups
+                .entry((fingerprint(finding, &path), path))
+                .or_default();
             alike.left.push_back(key);
         }
         Self { groups }
@@ -226,13 +261,18 @@ impl OpenFindings {
     /// accepted ones.
     fn mark(&self, findings: &mut [Diagnostic], sources: &SourceMap) {
         let groups = || self.groups.values();
-        let accepted: BTreeMap<&DedupKey, Option<Span>> =
-            groups().flat_map(|it| &it.accepted).map(|(key, at)| (key, *at)).collect();
+        let accepted: BTreeMap<&DedupKey, Option<Span>> = groups()
+            .flat_map(|it| &it.accepted)
+            .map(|(key, at)| (key, *at))
+            .collect();
         let more: BTreeMap<&DedupKey, usize> = groups()
             .filter(|alike| !alike.accepted.is_empty())
             .flat_map(|alike| alike.left.iter().map(|key| (key, alike.accepted.len())))
             .collect();
-        for finding in findings.iter_mut().filter(|finding| finding.suppressed.is_none()) {
+        for finding in findings
+            .iter_mut()
+            .filter(|finding| finding.suppressed.is_none())
+        {
             let key = dedup_key(finding, sources);
             if let Some(at) = accepted.get(&key) {
                 let at = at.unwrap_or(finding.primary.span);
@@ -261,9 +301,14 @@ impl BaselineEntry {
         let is_name = |it: &str| it.len() == 32 && it.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_name(&form.fingerprint) || form.count == 0 {
             let message = "invalid fingerprint or count".to_owned();
-            return Err(Damage { line: line() + 1, message });
+            return Err(Damage {
+                line: line() + 1,
+                message,
+            });
         }
-        let document = form.document.map(|it| DocKey::new(it.schema, it.layer, it.name));
+        let document = form
+            .document
+            .map(|it| DocKey::new(it.schema, it.layer, it.name));
         Ok(Self {
             file: RepoPath::new(form.file),
             rule: form.rule,
@@ -294,6 +339,13 @@ impl BaselineEntry {
 /// Converts a JSON parser error, adding `lines` to its line.
 fn damage(error: &serde_json::Error, lines: usize) -> Damage {
     let message = error.to_string();
-    let message = message.split(" at line ").next().unwrap_or_default().to_owned();
-    Damage { line: lines + error.line(), message }
+    let message = message
+        .split(" at line ")
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    Damage {
+        line: lines + error.line(),
+        message,
+    }
 }

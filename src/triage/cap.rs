@@ -26,11 +26,17 @@ impl Findings {
     /// beyond the maximum are summarized by kind.
     pub fn reported(&self, each: bool, sources: &SourceMap) -> Cow<'_, Self> {
         let lists = [&self.diagnostics, &self.suppressed];
-        if !lists.into_iter().any(|list| is_to_be_shortened(list, &[], (each, sources))) {
+        if !lists
+            .into_iter()
+            .any(|list| is_to_be_shortened(list, &[], (each, sources)))
+        {
             return Cow::Borrowed(self);
         }
         let [diagnostics, suppressed] = lists.map(|list| shortened(list, &[], (each, sources)).0);
-        Cow::Owned(Self { diagnostics, suppressed })
+        Cow::Owned(Self {
+            diagnostics,
+            suppressed,
+        })
     }
 }
 
@@ -51,11 +57,21 @@ impl ComparedFindings {
         }
         let (new, listed) = shortened(&self.new.diagnostics, &self.causes, (each, sources));
         let causes_of = |group: Vec<usize>| {
-            let causes = group.into_iter().filter_map(|at| self.causes.get(at)).flatten();
-            causes.copied().collect::<BTreeSet<EditId>>().into_iter().collect()
+            let causes = group
+                .into_iter()
+                .filter_map(|at| self.causes.get(at))
+                .flatten();
+            causes
+                .copied()
+                .collect::<BTreeSet<EditId>>()
+                .into_iter()
+                .collect()
         };
         Cow::Owned(Self {
-            new: Findings { diagnostics: new, suppressed: Vec::new() },
+            new: Findings {
+                diagnostics: new,
+                suppressed: Vec::new(),
+            },
             causes: listed.into_iter().map(causes_of).collect(),
             unchanged: self.unchanged.reported(each, sources).into_owned(),
             fixed: self.fixed.reported(each, sources).into_owned(),
@@ -85,10 +101,18 @@ fn shortened(
     let alone = || (0..diagnostics.len()).map(|at| vec![at]).collect();
     let groups = joined::groups(diagnostics, causes, sources).filter(|_| !each);
     let mut groups = groups.unwrap_or_else(alone);
-    let joined: Vec<Diagnostic> =
-        groups.iter().map(|group| joined::joined(group, diagnostics, sources)).collect();
+    let joined: Vec<Diagnostic> = groups
+        .iter()
+        .map(|group| joined::joined(group, diagnostics, sources))
+        .collect();
     let (capped, listed) = capped(&joined, sources);
-    (capped, listed.into_iter().map(|at| std::mem::take(&mut groups[at])).collect())
+    (
+        capped,
+        listed
+            .into_iter()
+            .map(|at| std::mem::take(&mut groups[at]))
+            .collect(),
+    )
 }
 
 /// Whether the number of findings or the length of a text may exceed a limit.
@@ -108,15 +132,23 @@ fn has_long_text(diagnostic: &Diagnostic) -> bool {
 }
 
 /// Grouping key of summarized findings.
-type CapKey<'a> =
-    (Option<&'a RepoPath>, &'static str, Severity, (Option<&'static str>, Option<CauseKey>));
+type CapKey<'a> = (
+    Option<&'a RepoPath>,
+    &'static str,
+    Severity,
+    (Option<&'static str>, Option<CauseKey>),
+);
 
 /// Findings to list, and for each the index in `diagnostics` of the finding, or of the first one
 /// that it summarizes.
 fn capped(diagnostics: &[Diagnostic], sources: &SourceMap) -> (Vec<Diagnostic>, Vec<usize>) {
     let kind = |diagnostic: &'_ Diagnostic| {
         let suppressed = diagnostic.suppressed.as_ref().map(Suppression::as_str);
-        (diagnostic.rule.name, diagnostic.severity, (suppressed, diagnostic.because_of))
+        (
+            diagnostic.rule.name,
+            diagnostic.severity,
+            (suppressed, diagnostic.because_of),
+        )
     };
     let mut left_out: BTreeMap<CapKey<'_>, Vec<usize>> = BTreeMap::new();
     let mut alike: BTreeMap<CapKey<'_>, usize> = BTreeMap::new();
@@ -138,12 +170,16 @@ fn capped(diagnostics: &[Diagnostic], sources: &SourceMap) -> (Vec<Diagnostic>, 
         listed.sort_by_key(|at| (Reverse(diagnostics[*at].severity), *at));
         for at in listed.split_off(MAX_LISTED) {
             let (rule, severity, suppressed) = kind(&diagnostics[at]);
-            left_out.entry((None, rule, severity, suppressed)).or_default().push(at);
+            left_out
+                .entry((None, rule, severity, suppressed))
+                .or_default()
+                .push(at);
         }
     }
     let listed = listed.into_iter().map(|at| (at, clipped(&diagnostics[at])));
-    let others =
-        left_out.iter().map(|((file, ..), ats)| (ats[0], stand_in(*file, ats, diagnostics)));
+    let others = left_out
+        .iter()
+        .map(|((file, ..), ats)| (ats[0], stand_in(*file, ats, diagnostics)));
     let mut all: Vec<(usize, Diagnostic)> = listed.chain(others).collect();
     all.sort_by_key(|(at, _)| *at);
     let (indices, capped) = all.into_iter().unzip();
@@ -155,10 +191,22 @@ fn stand_in(file: Option<&RepoPath>, ats: &[usize], diagnostics: &[Diagnostic]) 
     let first = &diagnostics[ats[0]];
     let count = Diagnostic::total(ats.iter().map(|at| &diagnostics[*at]));
     // Consequences of other findings are not counted.
-    let left_out = if first.because_of.is_some() { ats.len() } else { count };
-    let place = if file.is_some() { "in this file" } else { "in this and other files" };
+    let left_out = if first.because_of.is_some() {
+        ats.len()
+    } else {
+        count
+    };
+    let place = if file.is_some() {
+        "in this file"
+    } else {
+        "in this and other files"
+    };
     let message = format!("{left_out} more findings of this rule {place} are not listed");
-    let mut sites: Vec<_> = ats.iter().flat_map(|at| &diagnostics[*at].sites).cloned().collect();
+    let mut sites: Vec<_> = ats
+        .iter()
+        .flat_map(|at| &diagnostics[*at].sites)
+        .cloned()
+        .collect();
     sites.sort_unstable();
     sites.dedup();
     let span = Span::point(first.primary.span.file, first.primary.span.start);

@@ -31,12 +31,18 @@ pub(super) fn by_comments<'a>(
         // The first of several comments is recorded; all of them count as used.
         if let Some(first) = reaching.min() {
             let Ignore { span, reason, .. } = side.ignores[first];
-            let suppression = Suppression::Comment { at: *span, reason: reason.clone() };
+            let suppression = Suppression::Comment {
+                at: *span,
+                reason: reason.clone(),
+            };
             finding.suppressed.get_or_insert(suppression);
         }
     }
-    let mut used: Vec<Vec<bool>> =
-        side.ignores.iter().map(|ignore| vec![false; ignore.names.len()]).collect();
+    let mut used: Vec<Vec<bool>> = side
+        .ignores
+        .iter()
+        .map(|ignore| vec![false; ignore.names.len()])
+        .collect();
     for naming in naming.values() {
         let is_used = naming.used.iter().scan(0, |reaching, change| {
             *reaching += change;
@@ -47,7 +53,8 @@ pub(super) fn by_comments<'a>(
         }
     }
     let all = side.ignores.iter().zip(used);
-    all.filter_map(|(ignore, used)| unused(ignore, &used)).collect()
+    all.filter_map(|(ignore, used)| unused(ignore, &used))
+        .collect()
 }
 
 /// Comments of one file that name one rule. There can be as many as findings, so they are not
@@ -86,7 +93,11 @@ impl<'a> RuleComments<'a> {
 
     /// If a comment names a rule several times, only the first name is used.
     fn add(&mut self, named: NameIndex, extent: &'a IgnoreExtent) {
-        if self.named.last().is_none_or(|last| last.ignore != named.ignore) {
+        if self
+            .named
+            .last()
+            .is_none_or(|last| last.ignore != named.ignore)
+        {
             self.extents.push(extent);
             self.named.push(named);
             self.used.resize(self.named.len() + 1, 0);
@@ -96,7 +107,9 @@ impl<'a> RuleComments<'a> {
     /// First comment that covers the location of `label`; all covering comments count as used.
     fn first_reaching(&mut self, label: &Label, source: &Source) -> Option<usize> {
         let stretches = reaching(&self.extents, label, source);
-        let firsts = stretches.iter().filter_map(|it| self.named[it.clone()].first());
+        let firsts = stretches
+            .iter()
+            .filter_map(|it| self.named[it.clone()].first());
         let first = firsts.map(|named| named.ignore).min();
         for stretch in stretches {
             self.used[stretch.start] += 1;

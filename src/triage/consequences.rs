@@ -52,9 +52,17 @@ impl Findings {
     pub(crate) fn with_consequences(mut self, sources: &SourceMap) -> Self {
         let roots = {
             let unread = UnreadErrors::new(&self.diagnostics, sources);
-            let unread: Vec<Option<usize>> =
-                self.diagnostics.iter().map(|finding| unread.root_of(finding)).collect();
-            roots((&self.diagnostics, &[]), &unread, vec![Vec::new(); unread.len()], sources)
+            let unread: Vec<Option<usize>> = self
+                .diagnostics
+                .iter()
+                .map(|finding| unread.root_of(finding))
+                .collect();
+            roots(
+                (&self.diagnostics, &[]),
+                &unread,
+                vec![Vec::new(); unread.len()],
+                sources,
+            )
         };
         mark(&mut self.diagnostics, roots);
         self
@@ -73,7 +81,11 @@ impl ComparedFindings {
         let without = std::mem::take(&mut self.without);
         let new = &mut self.new.diagnostics;
         let mut errors: BTreeMap<FileId, usize> = BTreeMap::new();
-        for (at, finding) in new.iter().enumerate().filter(|(_, finding)| is_unread(finding)) {
+        for (at, finding) in new
+            .iter()
+            .enumerate()
+            .filter(|(_, finding)| is_unread(finding))
+        {
             errors.entry(finding.primary.span.file).or_insert(at);
         }
         let by_causes = |finding: &Diagnostic, causes: &[EditId]| {
@@ -92,8 +104,12 @@ impl ComparedFindings {
         };
         let is_alone = |at: usize| own[at].is_none();
         let mut candidates = vec![Vec::new(); own.len()];
-        let taken =
-            RootsOfEdits { findings: new, causes: &self.causes, without: &without, sources };
+        let taken = RootsOfEdits {
+            findings: new,
+            causes: &self.causes,
+            without: &without,
+            sources,
+        };
         let taken = taken.roots(edits, &is_alone);
         for (root, followers, _) in &taken {
             for at in followers {
@@ -101,8 +117,13 @@ impl ComparedFindings {
             }
         }
         for (root, _, help) in taken.into_iter().filter(|(.., help)| help.is_some()) {
-            let Some(absent) = new[root].absent.clone() else { continue };
-            for finding in new.iter_mut().filter(|it| it.absent.as_ref() == Some(&absent)) {
+            let Some(absent) = new[root].absent.clone() else {
+                continue;
+            };
+            for finding in new
+                .iter_mut()
+                .filter(|it| it.absent.as_ref() == Some(&absent))
+            {
                 (finding.help, finding.fix) = (help.clone(), None);
             }
         }
@@ -136,7 +157,12 @@ impl RootsOfEdits<'_> {
         is_alone: &dyn Fn(usize) -> bool,
     ) -> Vec<EditRoot> {
         let mut gone: BTreeMap<EditId, Vec<usize>> = BTreeMap::new();
-        for (at, edits) in self.without.iter().enumerate().filter(|(at, _)| is_alone(*at)) {
+        for (at, edits) in self
+            .without
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| is_alone(*at))
+        {
             for edit in edits {
                 gone.entry(*edit).or_default().push(at);
             }
@@ -144,7 +170,10 @@ impl RootsOfEdits<'_> {
         let root_of = |(edit, gone): (EditId, Vec<usize>)| {
             let taking = (edits.taking)(edit)?;
             let mut alike: BTreeMap<&Absent, usize> = BTreeMap::new();
-            for absent in gone.iter().filter_map(|at| self.findings[*at].absent.as_ref()) {
+            for absent in gone
+                .iter()
+                .filter_map(|at| self.findings[*at].absent.as_ref())
+            {
                 *alike.entry(absent).or_default() += 1;
             }
             let reports = (0..self.findings.len()).filter(|at| self.is_report(*at, edit, edits));
@@ -159,7 +188,10 @@ impl RootsOfEdits<'_> {
             let (_, Reverse(alike), root) = root?;
             // At the edited text, the finding's own remedy is better.
             let is_elsewhere = |head: &Text| !head.meets(self.findings[root].primary.span);
-            let help = taking.head.is_none_or(is_elsewhere).then(|| (taking.help)(alike));
+            let help = taking
+                .head
+                .is_none_or(is_elsewhere)
+                .then(|| (taking.help)(alike));
             Some((root, gone, help))
         };
         gone.into_iter().filter_map(root_of).collect()
@@ -167,7 +199,9 @@ impl RootsOfEdits<'_> {
 
     /// Whether a finding is caused by an edit, and by no other that takes something away.
     fn is_report(&self, at: usize, edit: EditId, edits: &EditsOfFindings<'_>) -> bool {
-        let mut taking = self.causes[at].iter().filter(|cause| (edits.taking)(**cause).is_some());
+        let mut taking = self.causes[at]
+            .iter()
+            .filter(|cause| (edits.taking)(**cause).is_some());
         self.findings[at].rule.is(Trait::Cause)
             && taking.next() == Some(&edit)
             && taking.next().is_none()
@@ -178,20 +212,22 @@ impl RootsOfEdits<'_> {
         let finding = &self.findings[at];
         let is_in_file = || {
             self.causes[at].contains(&edit)
-                && taking.files.contains(&self.sources.path_of(finding.primary.span))
+                && taking
+                    .files
+                    .contains(&self.sources.path_of(finding.primary.span))
         };
         let is_of_all = finding.rule.is(Trait::Absence) || taking.is_policy;
         if finding.rule.is(Trait::Cause) && (is_of_all || is_in_file()) {
             return Some(0);
         }
         match &finding.absent {
-            Some(absent) if *absent.kind == *taking.schema => {
-                Some(if (absent.needed_by == NeededBy::Child) == taking.is_relation {
+            Some(absent) if *absent.kind == *taking.schema => Some(
+                if (absent.needed_by == NeededBy::Child) == taking.is_relation {
                     1
                 } else {
                     2
-                })
-            }
+                },
+            ),
             Some(_) => Some(3),
             None => finding.rule.is(Trait::Absence).then_some(4),
         }
@@ -221,7 +257,10 @@ fn roots(
     }
     for (at, finding) in findings.iter().enumerate() {
         let in_site = |places: &Vec<Span>| -> BTreeSet<usize> {
-            places.iter().filter_map(|span| errors.get(span).map(|root| group[*root])).collect()
+            places
+                .iter()
+                .filter_map(|span| errors.get(span).map(|root| group[*root]))
+                .collect()
         };
         let mut in_sites = finding.follows.iter().map(in_site);
         let first = in_sites.next().unwrap_or_default();
@@ -241,10 +280,17 @@ fn roots(
         firsts.entry(group[at]).or_insert(at);
     }
     let root_of = |at: usize| {
-        let mut roots = candidates[at].iter().copied().filter(|root| follows(at, *root));
+        let mut roots = candidates[at]
+            .iter()
+            .copied()
+            .filter(|root| follows(at, *root));
         let direct = roots.clone().find(|root| is_root[*root]);
         // The absent document is in the unread file, which causes the findings about its absence.
-        let of_absence = || roots.find_map(|root| unread[root]).filter(|root| is_root[*root]);
+        let of_absence = || {
+            roots
+                .find_map(|root| unread[root])
+                .filter(|root| is_root[*root])
+        };
         direct.or_else(of_absence).map(|root| firsts[&group[root]])
     };
     (0..findings.len()).map(root_of).collect()
@@ -253,7 +299,11 @@ fn roots(
 impl ComparedFindings {
     /// Removes findings that only seem fixed, in sites whose documents are no longer all known.
     fn forget_unknown(&mut self) {
-        let of_head = self.new.diagnostics.iter().chain(&self.unchanged.diagnostics);
+        let of_head = self
+            .new
+            .diagnostics
+            .iter()
+            .chain(&self.unchanged.diagnostics);
         let unknown = of_head.filter(|it| it.rule.is(Trait::UnknownDocuments));
         let unknown: BTreeSet<Arc<str>> = unknown.flat_map(|it| it.sites.clone()).collect();
         if unknown.is_empty() {
@@ -329,13 +379,24 @@ impl<'a> UnreadErrors<'a> {
         }
         let concerns = |root: &Diagnostic| {
             finding.sites.is_empty() == root.sites.is_empty()
-                && finding.sites.iter().all(|site| root.sites.binary_search(site).is_ok())
+                && finding
+                    .sites
+                    .iter()
+                    .all(|site| root.sites.binary_search(site).is_ok())
         };
-        let of_site = self.sites.iter().find(|(_, root)| concerns(root)).map(|(at, _)| *at);
+        let of_site = self
+            .sites
+            .iter()
+            .find(|(_, root)| concerns(root))
+            .map(|(at, _)| *at);
         of_site.or_else(|| {
             let absent = finding.absent.as_ref()?;
             let has_texts = |text: &str| {
-                absent.texts.iter().chain([&absent.kind]).all(|it| text.contains(&**it))
+                absent
+                    .texts
+                    .iter()
+                    .chain([&absent.kind])
+                    .all(|it| text.contains(&**it))
             };
             let mut files = self.files.iter();
             let named = files.find(|(_, root, text)| concerns(root) && has_texts(text));
@@ -378,7 +439,12 @@ impl Consequences {
 
     /// Note for the root finding.
     fn describe(&self) -> String {
-        let quoted = self.quoted.values().map(String::as_str).collect::<Vec<_>>().join("; ");
+        let quoted = self
+            .quoted
+            .values()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join("; ");
         match self.count {
             1 => format!("1 finding follows from this one (`--all-findings`): {quoted}"),
             count => {

@@ -13,7 +13,13 @@ pub(crate) fn fingerprint(diagnostic: &Diagnostic, path: &RepoPath) -> String {
         Some(key) => [&*key.schema, &key.layer, &key.name],
         None => [path.as_str(), "", ""],
     };
-    fingerprint_of([diagnostic.rule.name, first, second, third, &diagnostic.subject])
+    fingerprint_of([
+        diagnostic.rule.name,
+        first,
+        second,
+        third,
+        &diagnostic.subject,
+    ])
 }
 
 /// Returns a hash of these parts, the same on all machines and in all versions.

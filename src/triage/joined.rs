@@ -19,8 +19,12 @@ const MAX_SITES: usize = 3;
 const SAME_LABEL: &str = "one of these documents";
 
 /// Grouping key of findings that are listed once.
-type JoinKey<'a> =
-    (&'static str, Severity, (Option<&'static str>, Option<CauseKey>), CommonCause<'a>);
+type JoinKey<'a> = (
+    &'static str,
+    Severity,
+    (Option<&'static str>, Option<CauseKey>),
+    CommonCause<'a>,
+);
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum CommonCause<'a> {
@@ -86,7 +90,9 @@ fn kind<'a>(
 
 /// Path of a file of the finding's only site, without the name of the site.
 fn path_without_site(diagnostic: &Diagnostic, sources: &SourceMap) -> Option<String> {
-    let [site] = &diagnostic.sites[..] else { return None };
+    let [site] = &diagnostic.sites[..] else {
+        return None;
+    };
     let path = sources.path_of(diagnostic.primary.span).as_str();
     let mut parts: Vec<&str> = path.split('/').collect();
     *parts.iter_mut().find(|part| ***part == **site)? = "";
@@ -107,20 +113,26 @@ pub(super) fn joined(
     sources: &SourceMap,
 ) -> Diagnostic {
     let first = &diagnostics[group[0]];
-    let [_, others @ ..] = group else { return first.clone() };
+    let [_, others @ ..] = group else {
+        return first.clone();
+    };
     if others.is_empty() {
         return first.clone();
     }
     let all = || group.iter().map(|at| &diagnostics[*at]);
     let is_by_edits = path_without_site(first, sources).is_none();
     let mut joined = Diagnostic {
-        help: first.help.clone().filter(|_| all().all(|it| it.help == first.help)),
+        help: first
+            .help
+            .clone()
+            .filter(|_| all().all(|it| it.help == first.help)),
         ..first.clone()
     };
     if let Some(absent) = &first.absent {
         // Sites can have documents of the same name.
-        let users: BTreeSet<(FileId, Option<&DocKey>)> =
-            all().map(|it| (it.primary.span.file, it.documents.first())).collect();
+        let users: BTreeSet<(FileId, Option<&DocKey>)> = all()
+            .map(|it| (it.primary.span.file, it.documents.first()))
+            .collect();
         joined.message = absent.describe(group.len(), users.len());
         joined.fix = None;
     } else if let Some(message) = about_document(first).filter(|_| is_by_edits) {

@@ -79,7 +79,10 @@ pub(crate) struct FindingCauses {
 impl FindingCauses {
     /// All edits that caused a finding.
     pub(crate) fn known(caused: Vec<EditId>) -> Self {
-        Self { caused, ..Self::default() }
+        Self {
+            caused,
+            ..Self::default()
+        }
     }
 
     /// Adds the causes of the same finding in another site.
@@ -110,8 +113,12 @@ impl ComparedFindings {
         paths: &[RepoPath],
         causes: &dyn Fn(&Diagnostic) -> FindingCauses,
     ) -> Self {
-        let UnfoldedComparison { new, unchanged, fixed, suppressed } =
-            UnfoldedComparison::new(base, head, sources);
+        let UnfoldedComparison {
+            new,
+            unchanged,
+            fixed,
+            suppressed,
+        } = UnfoldedComparison::new(base, head, sources);
         let mut by_key: BTreeMap<DedupKey, FindingCauses> = BTreeMap::new();
         for diagnostic in &new {
             let of_site = causes(diagnostic);
@@ -125,7 +132,9 @@ impl ComparedFindings {
         let mut causes = Vec::new();
         let mut without = Vec::new();
         for finding in &mut new.diagnostics {
-            let of_all = by_key.remove(&dedup_key(finding, sources)).unwrap_or_default();
+            let of_all = by_key
+                .remove(&dedup_key(finding, sources))
+                .unwrap_or_default();
             if of_all.is_limited {
                 finding.notes.push(LIMITED_CAUSES.to_owned());
             }
@@ -153,7 +162,10 @@ impl ComparedFindings {
             .unzip();
         let unchanged = self.unchanged.diagnostics.iter().filter(|it| is_wanted(it));
         Self {
-            new: Findings { diagnostics: new, ..Findings::default() },
+            new: Findings {
+                diagnostics: new,
+                ..Findings::default()
+            },
             causes,
             unchanged: Findings {
                 diagnostics: unchanged.cloned().collect(),
@@ -167,7 +179,10 @@ impl ComparedFindings {
     /// if the edit remains.
     pub(crate) fn renumber(&mut self, numbers: &[Option<EditId>]) {
         for causes in &mut self.causes {
-            *causes = causes.iter().filter_map(|edit| numbers[edit.index()]).collect();
+            *causes = causes
+                .iter()
+                .filter_map(|edit| numbers[edit.index()])
+                .collect();
         }
     }
 
@@ -208,7 +223,10 @@ impl UnfoldedComparison {
         for diagnostic in head.findings.into_iter().flat_map(by_site) {
             let alike = before.get_mut(&identity(&diagnostic, sources));
             let side = usize::from(diagnostic.suppressed.is_some());
-            match (alike.and_then(|alike| alike[side].pop_front()), &diagnostic.suppressed) {
+            match (
+                alike.and_then(|alike| alike[side].pop_front()),
+                &diagnostic.suppressed,
+            ) {
                 (Some(_), None) => apart.unchanged.push(diagnostic),
                 (None, None) => apart.new.push(diagnostic),
                 (Some(_), Some(_)) => apart.suppressed.push(diagnostic),
@@ -248,27 +266,51 @@ impl OneSided {
         let (came, went): (BTreeSet<_>, BTreeSet<_>) = (only(head, base), only(base, head));
         // Fast path: sites are rarely added or removed.
         let in_files = |side: &SideFindings, is_asked: bool| {
-            let open = side.findings.iter().filter(|it| is_asked && it.suppressed.is_none());
-            open.map(|diagnostic| in_file(diagnostic, sources)).collect()
+            let open = side
+                .findings
+                .iter()
+                .filter(|it| is_asked && it.suppressed.is_none());
+            open.map(|diagnostic| in_file(diagnostic, sources))
+                .collect()
         };
-        let (in_base, in_head) =
-            (in_files(base, !came.is_empty()), in_files(head, !went.is_empty()));
-        Self { came, went, base: in_base, head: in_head }
+        let (in_base, in_head) = (
+            in_files(base, !came.is_empty()),
+            in_files(head, !went.is_empty()),
+        );
+        Self {
+            came,
+            went,
+            base: in_base,
+            head: in_head,
+        }
     }
 
     fn correct(&self, apart: UnfoldedComparison, sources: &SourceMap) -> UnfoldedComparison {
         let is_of = |sites: &BTreeSet<Arc<str>>, diagnostic: &Diagnostic| {
-            diagnostic.sites.first().is_some_and(|site| sites.contains(site))
+            diagnostic
+                .sites
+                .first()
+                .is_some_and(|site| sites.contains(site))
         };
-        let UnfoldedComparison { new, unchanged, fixed, suppressed } = apart;
-        let mut corrected =
-            UnfoldedComparison { unchanged, suppressed, ..UnfoldedComparison::default() };
+        let UnfoldedComparison {
+            new,
+            unchanged,
+            fixed,
+            suppressed,
+        } = apart;
+        let mut corrected = UnfoldedComparison {
+            unchanged,
+            suppressed,
+            ..UnfoldedComparison::default()
+        };
         let mut gone: BTreeMap<FindingIdentity, VecDeque<Diagnostic>> = BTreeMap::new();
         for diagnostic in fixed {
             if !is_of(&self.went, &diagnostic) {
                 corrected.fixed.push(diagnostic);
             } else if !self.head.contains(&in_file(&diagnostic, sources)) {
-                gone.entry(wherever(&diagnostic, sources)).or_default().push_back(diagnostic);
+                gone.entry(wherever(&diagnostic, sources))
+                    .or_default()
+                    .push_back(diagnostic);
             }
         }
         for diagnostic in new {
@@ -278,7 +320,11 @@ impl OneSided {
             };
             let is_known = is_of(&self.came, &diagnostic)
                 && (self.base.contains(&in_file(&diagnostic, sources)) || is_renamed());
-            let list = if is_known { &mut corrected.unchanged } else { &mut corrected.new };
+            let list = if is_known {
+                &mut corrected.unchanged
+            } else {
+                &mut corrected.new
+            };
             list.push(diagnostic);
         }
         corrected.fixed.extend(gone.into_values().flatten());
@@ -288,7 +334,12 @@ impl OneSided {
 
 fn in_file(diagnostic: &Diagnostic, sources: &SourceMap) -> FindingInFile {
     let (_, rule, place, message) = identity(diagnostic, sources);
-    (sources.path_of(diagnostic.primary.span).clone(), rule, place, message)
+    (
+        sources.path_of(diagnostic.primary.span).clone(),
+        rule,
+        place,
+        message,
+    )
 }
 
 /// Identity of a finding in any site.
@@ -303,7 +354,12 @@ fn by_site(diagnostic: Diagnostic) -> Vec<Diagnostic> {
         return vec![diagnostic];
     }
     let sites = diagnostic.sites.iter();
-    sites.map(|site| Diagnostic { sites: vec![site.clone()], ..diagnostic.clone() }).collect()
+    sites
+        .map(|site| Diagnostic {
+            sites: vec![site.clone()],
+            ..diagnostic.clone()
+        })
+        .collect()
 }
 
 fn identity(diagnostic: &Diagnostic, sources: &SourceMap) -> FindingIdentity {
@@ -312,14 +368,25 @@ fn identity(diagnostic: &Diagnostic, sources: &SourceMap) -> FindingIdentity {
         None => sources.path_of(diagnostic.primary.span).to_string(),
     };
     let site = diagnostic.sites.first().cloned();
-    (site, diagnostic.rule.name, place, diagnostic.message.clone())
+    (
+        site,
+        diagnostic.rule.name,
+        place,
+        diagnostic.message.clone(),
+    )
 }
 
 fn dedup_key(diagnostic: &Diagnostic, sources: &SourceMap) -> DedupKey {
     let place = diagnostic.primary.span;
     let at = [sources.written(place).start, place.start];
     let path = sources.path_of(place).clone();
-    (path, at, diagnostic.rule.name, diagnostic.message.clone(), place)
+    (
+        path,
+        at,
+        diagnostic.rule.name,
+        diagnostic.message.clone(),
+        place,
+    )
 }
 
 /// Number of findings by severity.
@@ -353,9 +420,14 @@ impl Findings {
     /// Folds and sorts `diagnostics`. If `paths` is not empty, findings that do not touch any of
     /// them are removed.
     pub fn new(diagnostics: Vec<Diagnostic>, sources: &SourceMap, paths: &[RepoPath]) -> Self {
-        let touching = diagnostics.into_iter().filter(|it| touches(it, sources, paths));
+        let touching = diagnostics
+            .into_iter()
+            .filter(|it| touches(it, sources, paths));
         let (suppressed, open): (Vec<_>, Vec<_>) = touching.partition(|it| it.suppressed.is_some());
-        Self { diagnostics: folded(open, sources), suppressed: folded(suppressed, sources) }
+        Self {
+            diagnostics: folded(open, sources),
+            suppressed: folded(suppressed, sources),
+        }
     }
 
     /// Number of findings of each severity.
@@ -392,7 +464,10 @@ fn touches(diagnostic: &Diagnostic, sources: &SourceMap, paths: &[RepoPath]) -> 
 
 /// Whether `path` is in one of `paths`; true if there are none.
 pub(crate) fn concerns(paths: &[RepoPath], path: &RepoPath) -> bool {
-    paths.is_empty() || paths.iter().any(|given| path == given || path.below(given).is_some())
+    paths.is_empty()
+        || paths
+            .iter()
+            .any(|given| path == given || path.below(given).is_some())
 }
 
 /// Merges a finding of another site: adds its sites, documents and locations.
@@ -418,7 +493,10 @@ fn fold(first: &mut Diagnostic, again: Diagnostic) {
     for label in again.related {
         if !first.related.contains(&label) {
             // Group labels with the same message.
-            let alike = first.related.iter().rposition(|other| other.message == label.message);
+            let alike = first
+                .related
+                .iter()
+                .rposition(|other| other.message == label.message);
             let at = alike.map_or(first.related.len(), |last| last + 1);
             first.related.insert(at, label);
         }

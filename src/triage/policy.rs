@@ -38,13 +38,17 @@ impl Levels {
             return rule.level();
         }
         let of_site = self.per_site.iter().rev().find_map(|(sites, levels)| {
-            levels.get(rule.name).filter(|_| site.is_some_and(|site| sites.is_match(site)))
+            levels
+                .get(rule.name)
+                .filter(|_| site.is_some_and(|site| sites.is_match(site)))
         });
         let of_path = || {
             let mut paths = self.per_path.iter().rev();
             paths.find_map(|(paths, levels)| levels.get(rule.name).filter(|_| paths.is_match(path)))
         };
-        let level = of_site.or_else(of_path).or_else(|| self.general.get(rule.name));
+        let level = of_site
+            .or_else(of_path)
+            .or_else(|| self.general.get(rule.name));
         level.copied().unwrap_or(rule.level())
     }
 
@@ -53,7 +57,9 @@ impl Levels {
         let general = self.general.get(rule.name).copied().unwrap_or(rule.level());
         let mut special = self.per_path.iter().chain(&self.per_site);
         let enables = |levels: &BTreeMap<&'static str, Level>| {
-            levels.get(rule.name).is_some_and(|level| *level != Level::Off)
+            levels
+                .get(rule.name)
+                .is_some_and(|level| *level != Level::Off)
         };
         rule.is(Trait::Always)
             || general != Level::Off
@@ -63,7 +69,9 @@ impl Levels {
     /// Whether findings of `rule` can be reported in the file at `path`, in any site.
     pub(crate) fn can_count_at(&self, rule: &Rule, path: &str) -> bool {
         let enables = |(_, levels): &(GlobSet, BTreeMap<&'static str, Level>)| {
-            levels.get(rule.name).is_some_and(|level| *level != Level::Off)
+            levels
+                .get(rule.name)
+                .is_some_and(|level| *level != Level::Off)
         };
         self.of(rule, path, None) != Level::Off || self.per_site.iter().any(enables)
     }
@@ -103,7 +111,9 @@ impl SitesOfFiles {
     /// Sites of a file, sorted.
     pub(crate) fn of(&self, file: FileId) -> impl Iterator<Item = &Arc<str>> {
         let from = self.pairs.partition_point(|(other, _)| *other < file);
-        let pairs = self.pairs[from..].iter().take_while(move |(other, _)| *other == file);
+        let pairs = self.pairs[from..]
+            .iter()
+            .take_while(move |(other, _)| *other == file);
         pairs.map(|(_, site)| site)
     }
 }
@@ -133,8 +143,14 @@ impl TriagePolicy {
         let mut findings = self.levelled_all(found_everywhere(found, side), side);
         let unused = by_comments(&mut findings, side);
         let own_stale = own.map(|own| own.suppress(&mut findings.clone(), side));
-        let stale = side.baseline.map(|baseline| baseline.suppress(&mut findings, side));
-        TriagedFindings { findings, unused, stale: own_stale.or(stale).unwrap_or_default() }
+        let stale = side
+            .baseline
+            .map(|baseline| baseline.suppress(&mut findings, side));
+        TriagedFindings {
+            findings,
+            unused,
+            stale: own_stale.or(stale).unwrap_or_default(),
+        }
     }
 
     /// Findings to report, one for each site, with their severities.
@@ -148,7 +164,11 @@ impl TriagePolicy {
             let site = finding.sites.first().cloned();
             self.levelled(finding, path.as_str(), site.as_deref())
         };
-        found.into_iter().flat_map(by_site).filter_map(levelled).collect()
+        found
+            .into_iter()
+            .flat_map(by_site)
+            .filter_map(levelled)
+            .collect()
     }
 
     /// Finding in the file at `path` with its severity in `site`; `None` if it is off.
@@ -164,7 +184,10 @@ impl TriagePolicy {
             own if own == finding.rule.severity => finding.severity,
             other => other,
         };
-        Some(Diagnostic { severity, ..finding })
+        Some(Diagnostic {
+            severity,
+            ..finding
+        })
     }
 }
 
@@ -178,7 +201,12 @@ fn found_everywhere(found: Vec<Diagnostic>, side: &Findable<'_>) -> Vec<Diagnost
     }
     let holds = |finding: &Diagnostic| {
         let did = &shown[&dedup_key(finding, side.sources)];
-        side.sites.of(finding.primary.span.file).all(|could| did.contains(could))
+        side.sites
+            .of(finding.primary.span.file)
+            .all(|could| did.contains(could))
     };
-    found.into_iter().filter(|finding| !is_everywhere(finding) || holds(finding)).collect()
+    found
+        .into_iter()
+        .filter(|finding| !is_everywhere(finding) || holds(finding))
+        .collect()
 }

@@ -21,8 +21,9 @@ fn tables_match_the_action() {
         };
         format!("| `{name}` | {default} | {} |", description(input))
     });
-    let outputs =
-        table(&action["outputs"], |name, output| format!("| `{name}` | {} |", description(output)));
+    let outputs = table(&action["outputs"], |name, output| {
+        format!("| `{name}` | {} |", description(output))
+    });
     let expected = with_table(&page, "| input | default | |\n|---|---|---|\n", &inputs);
     let expected = with_table(&expected, "| output | |\n|---|---|\n", &outputs);
     assert_stored(path, &expected);
@@ -40,7 +41,9 @@ fn table(entries: &Value, row: impl Fn(&str, &Value) -> String) -> String {
 /// Description of an input or output. It can be a table cell, and has no full stop, as on GitHub's
 /// own pages.
 fn description(entry: &Value) -> &str {
-    let text = entry["description"].as_str().expect("everything is described");
+    let text = entry["description"]
+        .as_str()
+        .expect("everything is described");
     assert!(!text.contains('|') && !text.ends_with('.'), "{text}");
     text
 }
@@ -49,7 +52,10 @@ fn description(entry: &Value) -> &str {
 fn with_table(page: &str, head: &str, rows: &str) -> String {
     let (before, rest) = page.split_once(head).expect("the page has the table");
     let after = rest.trim_start_matches(|it| it != '\n' && it != '|');
-    let old: usize =
-        after.split_inclusive('\n').take_while(|it| it.starts_with('|')).map(str::len).sum();
+    let old: usize = after
+        .split_inclusive('\n')
+        .take_while(|it| it.starts_with('|'))
+        .map(str::len)
+        .sum();
     format!("{before}{head}{rows}{}", &after[old..])
 }

@@ -107,12 +107,24 @@ impl Sandbox {
 
     pub fn write_sites(&self) {
         self.write("global/policy.yaml", POLICY);
-        self.write("global/chart.yaml", document("chart", "global", "{values: {replicas: 1}}"));
-        self.write("type/small/dns.yaml", document("dns", "type", "{server: 10.0.0.1}"));
+        self.write(
+            "global/chart.yaml",
+            document("chart", "global", "{values: {replicas: 1}}"),
+        );
+        self.write(
+            "type/small/dns.yaml",
+            document("dns", "type", "{server: 10.0.0.1}"),
+        );
         for site in ["lab", "prod"] {
-            self.write(&format!("site/{site}/site-definition.yaml"), definition(site, ""));
+            self.write(
+                &format!("site/{site}/site-definition.yaml"),
+                definition(site, ""),
+            );
             let data = format!("{{of: {site}}}");
-            self.write(&format!("site/{site}/only.yaml"), document("only", "site", &data));
+            self.write(
+                &format!("site/{site}/only.yaml"),
+                document("only", "site", &data),
+            );
         }
     }
 
@@ -144,8 +156,15 @@ impl Sandbox {
     pub fn git(&self, arguments: &[&str]) -> String {
         let mut command = Command::new("git");
         self.scrub(&mut command).current_dir(&self.root);
-        command.args(["-c", "user.name=Tester", "-c", "user.email=tester@example.org"]);
-        command.env("GIT_AUTHOR_DATE", DATE).env("GIT_COMMITTER_DATE", DATE);
+        command.args([
+            "-c",
+            "user.name=Tester",
+            "-c",
+            "user.email=tester@example.org",
+        ]);
+        command
+            .env("GIT_AUTHOR_DATE", DATE)
+            .env("GIT_COMMITTER_DATE", DATE);
         let output = command.args(arguments).output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "git {arguments:?}: {errors}");
@@ -155,13 +174,20 @@ impl Sandbox {
     /// The program, to be run in the repository, with only the variables that it needs to start.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
-        self.scrub(&mut command).current_dir(&self.root).args(arguments).stdin(Stdio::null());
+        self.scrub(&mut command)
+            .current_dir(&self.root)
+            .args(arguments)
+            .stdin(Stdio::null());
         command
     }
 
     fn scrub<'c>(&self, command: &'c mut Command) -> &'c mut Command {
-        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.env("HOME", self.folder.path()).env("GIT_CONFIG_NOSYSTEM", "1")
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command
+            .env("HOME", self.folder.path())
+            .env("GIT_CONFIG_NOSYSTEM", "1")
     }
 
     pub fn run(&self, arguments: &[&str]) -> Ran {
@@ -170,15 +196,25 @@ impl Sandbox {
 
     /// Runs in a folder below the repository, like a user who changed to it.
     pub fn run_in(&self, folder: &Path, arguments: &[&str]) -> Ran {
-        Ran::of(&self.command(arguments).current_dir(folder).output().unwrap())
+        Ran::of(
+            &self
+                .command(arguments)
+                .current_dir(folder)
+                .output()
+                .unwrap(),
+        )
     }
 
     /// Number of files that a run reads, counting repeated reads.
     pub fn files_read(&self, arguments: &[&str]) -> usize {
         let ran = self.run(&[arguments, &["--timing"]].concat());
-        let row = ran.stderr.lines().find(|line| line.trim_start().starts_with("read "));
+        let row = ran
+            .stderr
+            .lines()
+            .find(|line| line.trim_start().starts_with("read "));
         let row = row.and_then(|row| row.strip_suffix(" files"));
-        row.and_then(|row| row.rsplit(' ').next()?.parse().ok()).unwrap_or_default()
+        row.and_then(|row| row.rsplit(' ').next()?.parse().ok())
+            .unwrap_or_default()
     }
 
     /// Findings of a run, as in `lint -o json`.
@@ -191,7 +227,10 @@ impl Sandbox {
     /// Rules of the findings of a run, one entry per finding.
     pub fn rules(&self, arguments: &[&str]) -> Vec<String> {
         let findings = self.findings(arguments);
-        findings.iter().map(|finding| finding["rule"].as_str().unwrap().to_owned()).collect()
+        findings
+            .iter()
+            .map(|finding| finding["rule"].as_str().unwrap().to_owned())
+            .collect()
     }
 }
 
@@ -200,8 +239,10 @@ impl Sandbox {
 fn assert_valid(report: &Json) {
     let schema = serde_json::from_str(include_str!("../../docs/report-2.schema.json")).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let errors: Vec<String> =
-        validator.iter_errors(report).map(|it| format!("{}: {it}", it.instance_path())).collect();
+    let errors: Vec<String> = validator
+        .iter_errors(report)
+        .map(|it| format!("{}: {it}", it.instance_path()))
+        .collect();
     assert!(errors.is_empty(), "{errors:#?}");
 }
 
@@ -249,31 +290,48 @@ pub fn resolved(mut report: Json) -> Json {
         finding["sites"] = named(&finding["sites"]).into();
     }
     for edit in report["edits"].as_array_mut().unwrap() {
-        let sites = named(&edit["reach"]["sites"]).into_iter().filter(|site| !site.is_null());
+        let sites = named(&edit["reach"]["sites"])
+            .into_iter()
+            .filter(|site| !site.is_null());
         edit["reach"]["sites"] = sites.collect();
     }
-    let outputs = report["outputs"].as_array().unwrap().iter().flat_map(|output| {
-        let of_site = |site| {
-            let mut output = output.clone();
-            output["site"] = site;
-            for key in ["schema", "layer", "name"] {
-                output[key] = output["document"][key].clone();
-            }
-            output
-        };
-        named(&output["sites"]).into_iter().map(of_site).collect::<Vec<_>>()
-    });
+    let outputs = report["outputs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|output| {
+            let of_site = |site| {
+                let mut output = output.clone();
+                output["site"] = site;
+                for key in ["schema", "layer", "name"] {
+                    output[key] = output["document"][key].clone();
+                }
+                output
+            };
+            named(&output["sites"])
+                .into_iter()
+                .map(of_site)
+                .collect::<Vec<_>>()
+        });
     let outputs: Json = outputs.collect();
-    let shields = report["shields"].as_array().unwrap().iter().flat_map(|shield| {
-        let of_site = |(at, site): (usize, Json)| {
-            let by = shield["by"].as_array().unwrap();
-            let mut of_site = shield.clone();
-            of_site["site"] = site;
-            of_site["by"] = by.get(if by.len() == 1 { 0 } else { at }).unwrap().clone();
-            of_site
-        };
-        named(&shield["sites"]).into_iter().enumerate().map(of_site).collect::<Vec<_>>()
-    });
+    let shields = report["shields"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|shield| {
+            let of_site = |(at, site): (usize, Json)| {
+                let by = shield["by"].as_array().unwrap();
+                let mut of_site = shield.clone();
+                of_site["site"] = site;
+                of_site["by"] = by.get(if by.len() == 1 { 0 } else { at }).unwrap().clone();
+                of_site
+            };
+            named(&shield["sites"])
+                .into_iter()
+                .enumerate()
+                .map(of_site)
+                .collect::<Vec<_>>()
+        });
     report["shields"] = shields.collect();
     report["outputs"] = outputs;
     report
@@ -287,7 +345,9 @@ pub fn formats() -> impl Iterator<Item = &'static str> {
 /// A JSON report without its timing, so that two of them can be compared; other text is unchanged.
 pub fn without_timing(report: &str) -> String {
     const TIMING: &str = "\"timing_ms\": {";
-    let Some((before, rest)) = report.split_once(TIMING) else { return report.to_owned() };
+    let Some((before, rest)) = report.split_once(TIMING) else {
+        return report.to_owned();
+    };
     let (timing, after) = rest.split_once('}').unwrap();
     let still: String = timing.chars().filter(|it| !it.is_ascii_digit()).collect();
     let still = still.replace(": ,", ": 0,").replace(": \n", ": 0\n");

@@ -57,9 +57,19 @@ fn page() -> String {
 #[test]
 fn example_on_the_page_is_valid() {
     let page = page();
-    let example = page.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    let example = page
+        .split("```yaml\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
     let ran = configured(example).run(&["config", "check"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, "layercake.yaml is valid\n"), "{ran:?}");
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (0, "layercake.yaml is valid\n"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -80,8 +90,13 @@ fn every_key_of_the_schema_is_described_and_has_a_default() {
     let sandbox = Sandbox::with_sites();
     let settings = sandbox.run(&["config", "show", "--format", "json"]).json();
     for setting in settings["settings"].as_array().unwrap() {
-        let pointer = setting["key"].as_str().unwrap().replace('.', "/properties/");
-        let part = &schema["properties"].pointer(&format!("/{pointer}")).unwrap();
+        let pointer = setting["key"]
+            .as_str()
+            .unwrap()
+            .replace('.', "/properties/");
+        let part = &schema["properties"]
+            .pointer(&format!("/{pointer}"))
+            .unwrap();
         let part = match part["$ref"].as_str() {
             Some(reference) => schema.pointer(&reference[1..]).unwrap(),
             None => part,

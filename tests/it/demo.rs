@@ -21,18 +21,26 @@ fn program_embeds_the_files_of_the_examples() {
 }
 
 fn assert_embeds(example: &str, files: &[(&str, &str)]) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("examples")
+        .join(example);
     let mut found = Vec::new();
     collect(&root, &mut found);
     let found: BTreeSet<(String, String)> = found
         .iter()
         .map(|file| {
-            let path = file.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
+            let path = file
+                .strip_prefix(&root)
+                .unwrap()
+                .to_string_lossy()
+                .replace('\\', "/");
             (path, fs::read_to_string(file).unwrap())
         })
         .collect();
-    let held: BTreeSet<(String, String)> =
-        files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+    let held: BTreeSet<(String, String)> = files
+        .iter()
+        .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
+        .collect();
     assert_eq!(held, found);
     assert_eq!(held.len(), files.len());
 }
@@ -40,7 +48,11 @@ fn assert_embeds(example: &str, files: &[(&str, &str)]) {
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() { collect(&path, files) } else { files.push(path) }
+        if path.is_dir() {
+            collect(&path, files);
+        } else {
+            files.push(path);
+        }
     }
 }
 
@@ -76,9 +88,17 @@ fn assert_prints_output_of(arguments: &[&str], below: &str, command: &[&str]) {
     let sandbox = Sandbox::outside_git();
     let ran = demo(&sandbox, arguments);
     let made = sandbox.path(&format!("{FOLDER}-1"));
-    let folder = if below.is_empty() { made } else { made.join(below) };
+    let folder = if below.is_empty() {
+        made
+    } else {
+        made.join(below)
+    };
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(ran.stdout.contains(&format!("$ cd {}\n", folder.display())), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains(&format!("$ cd {}\n", folder.display())),
+        "{}",
+        ran.stdout
+    );
     let compared = sandbox.run_in(&folder, command);
     assert_eq!((compared.code, compared.stderr.as_str()), (0, ""));
     let lines = |text: &str| -> Vec<String> { text.lines().map(str::to_owned).collect() };
@@ -86,7 +106,10 @@ fn assert_prints_output_of(arguments: &[&str], below: &str, command: &[&str]) {
     let (_, report) = ran.stdout.split_once(&begin).unwrap();
     let (report, next) = report.split_once("\nTry next").unwrap();
     assert_eq!(lines(report), lines(&compared.stdout));
-    for command in next.lines().filter_map(|line| line.strip_prefix("$ layercake ")) {
+    for command in next
+        .lines()
+        .filter_map(|line| line.strip_prefix("$ layercake "))
+    {
         let ran = sandbox.run_in(&folder, &command.split(' ').collect::<Vec<_>>());
         // The example has faults, which `lint` finds.
         assert_eq!(ran.code, i32::from(command == "lint"), "{command}: {ran:?}");
@@ -121,8 +144,14 @@ fn git_sees_one_commit_and_one_edited_file() {
     let git = |arguments: &[&str]| sandbox.git(&[&["-C", "made"], arguments].concat());
     assert_eq!(git(&["rev-list", "--all"]).trim(), COMMIT);
     assert_eq!(git(&["symbolic-ref", "HEAD"]).trim(), "refs/heads/main");
-    assert_eq!(git(&["status", "--porcelain"]), format!(" M {}\n", EDIT.file));
-    assert_eq!(git(&["diff", "--numstat"]), format!("1\t1\t{}\n", EDIT.file));
+    assert_eq!(
+        git(&["status", "--porcelain"]),
+        format!(" M {}\n", EDIT.file)
+    );
+    assert_eq!(
+        git(&["diff", "--numstat"]),
+        format!("1\t1\t{}\n", EDIT.file)
+    );
     git(&["fsck", "--strict"]);
 }
 
@@ -130,16 +159,32 @@ fn git_sees_one_commit_and_one_edited_file() {
 fn demo_neither_uses_nor_changes_its_surroundings() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
-    sandbox.write("home/.gitconfig", "[init]\ndefaultBranch = other\n[core]\nautocrlf = true\n");
+    sandbox.write(
+        "home/.gitconfig",
+        "[init]\ndefaultBranch = other\n[core]\nautocrlf = true\n",
+    );
     let before = sandbox.git(&["status", "--porcelain"]);
     let mut command = sandbox.command(&["demo", "made"]);
-    command.env("GIT_DIR", sandbox.path(".git")).env("GIT_INDEX_FILE", sandbox.path(".git/index"));
+    command
+        .env("GIT_DIR", sandbox.path(".git"))
+        .env("GIT_INDEX_FILE", sandbox.path(".git/index"));
     command.env("HOME", sandbox.path("home")).env("PATH", "");
     let ran = Ran::of(&command.output().unwrap());
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(ran.stdout.contains("\nedit 1  global/config/"), "{}", ran.stdout);
-    assert!(ran.stderr.starts_with("\nnote: `layercake` is not on PATH"), "{}", ran.stderr);
-    assert_eq!(sandbox.git(&["-C", "made", "rev-parse", "main"]).trim(), COMMIT);
+    assert!(
+        ran.stdout.contains("\nedit 1  global/config/"),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        ran.stderr.starts_with("\nnote: `layercake` is not on PATH"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(
+        sandbox.git(&["-C", "made", "rev-parse", "main"]).trim(),
+        COMMIT
+    );
     fs::remove_dir_all(sandbox.path("made")).unwrap();
     assert_eq!(sandbox.git(&["status", "--porcelain"]), before);
 }
@@ -150,9 +195,18 @@ fn new_folder_has_the_next_number() {
     sandbox.write("layercake-demo-1/mine", "kept");
     for number in [2, 3] {
         assert_eq!(demo(&sandbox, &[]).code, 0);
-        assert!(sandbox.path(&format!("layercake-demo-{number}/.git")).is_dir());
+        assert!(
+            sandbox
+                .path(&format!("layercake-demo-{number}/.git"))
+                .is_dir()
+        );
     }
-    assert_eq!(fs::read_dir(sandbox.path("layercake-demo-1")).unwrap().count(), 1);
+    assert_eq!(
+        fs::read_dir(sandbox.path("layercake-demo-1"))
+            .unwrap()
+            .count(),
+        1
+    );
 }
 
 #[test]
@@ -178,11 +232,17 @@ fn chosen_folder_must_be_empty_or_new() {
 #[test]
 fn folder_is_quoted_for_a_shell() {
     let sandbox = Sandbox::outside_git();
-    for (folder, shown) in
-        [("it's", r"'it'\''s'"), ("a b", "'a b'"), ("\u{1b}[31m", r"'\u{1b}[31m'")]
-    {
+    for (folder, shown) in [
+        ("it's", r"'it'\''s'"),
+        ("a b", "'a b'"),
+        ("\u{1b}[31m", r"'\u{1b}[31m'"),
+    ] {
         let ran = demo(&sandbox, &[folder]);
-        assert!(ran.stdout.contains(&format!("\n$ cd {shown}\n")), "{}", ran.stdout);
+        assert!(
+            ran.stdout.contains(&format!("\n$ cd {shown}\n")),
+            "{}",
+            ran.stdout
+        );
         assert!(!ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
     }
 }

@@ -60,7 +60,11 @@ fn index_of_rules() -> String {
         let (name, level, summary) = (rule.name, Level::from(rule.severity), rule.summary);
         let (level, marks) = (level.as_str(), marks(rule));
         let page = page_of(name);
-        writeln!(index, "| [`{name}`](../{page}) | {level} | {marks} | {summary} |").unwrap();
+        writeln!(
+            index,
+            "| [`{name}`](../{page}) | {level} | {marks} | {summary} |"
+        )
+        .unwrap();
     }
     index
 }
@@ -69,7 +73,9 @@ fn index_of_rules() -> String {
 fn page_of(rule: &str) -> String {
     let folders = ["src/rules", "src/rules/cloud_init"];
     let mut pages = folders.iter().map(|folder| format!("{folder}/{rule}.md"));
-    pages.find(|page| root().join(page).exists()).expect("a rule has a page")
+    pages
+        .find(|page| root().join(page).exists())
+        .expect("a rule has a page")
 }
 
 fn marks(rule: &Rule) -> String {
@@ -98,9 +104,19 @@ fn refusals_by_deckhand_are_documented() {
     let page = fs::read_to_string(root().join("docs/deckhand.md")).unwrap();
     let (_, table) = page.split_once("\n| Deckhand's error | rules |\n").unwrap();
     let rows = table.lines().take_while(|line| line.starts_with('|'));
-    let names = rows.flat_map(|row| row.rsplit('|').nth(1).unwrap().split('`').skip(1).step_by(2));
+    let names = rows.flat_map(|row| {
+        row.rsplit('|')
+            .nth(1)
+            .unwrap()
+            .split('`')
+            .skip(1)
+            .step_by(2)
+    });
     let listed: BTreeSet<&str> = names.collect();
-    let refused = RULES.iter().filter(|rule| rule.is(Trait::Refused)).map(|rule| rule.name);
+    let refused = RULES
+        .iter()
+        .filter(|rule| rule.is(Trait::Refused))
+        .map(|rule| rule.name);
     assert_eq!(listed, refused.collect());
 }
 
@@ -120,22 +136,49 @@ fn limits_match_the_code() {
     let page = fs::read_to_string(root().join("docs/limits.md")).unwrap();
     for (what, limit) in [
         ("bytes of a file", Source::MAX_BYTES),
-        ("files and folders of a commit or of the index", size(StoredTree::MAX_PATHS)),
-        ("bytes of a git object, or of the index, in memory", size(Repository::MAX_OBJECT_BYTES)),
+        (
+            "files and folders of a commit or of the index",
+            size(StoredTree::MAX_PATHS),
+        ),
+        (
+            "bytes of a git object, or of the index, in memory",
+            size(Repository::MAX_OBJECT_BYTES),
+        ),
         ("tags in a chain of tags", size(Repository::MAX_TAGS)),
-        ("nested collections in a YAML document", size(YamlLimit::DEPTH)),
-        ("values of a YAML document, with aliases expanded", YamlLimit::NODES),
+        (
+            "nested collections in a YAML document",
+            size(YamlLimit::DEPTH),
+        ),
+        (
+            "values of a YAML document, with aliases expanded",
+            YamlLimit::NODES,
+        ),
         (
             "entries that `<<` adds to the mappings of a file, plus two for each byte of the file",
             YamlLimit::MERGED,
         ),
         ("digits of an integer", size(YamlLimit::DIGITS)),
-        ("bytes of all strings of a rendered document", YamlLimit::BYTES),
+        (
+            "bytes of all strings of a rendered document",
+            YamlLimit::BYTES,
+        ),
         ("parts of one user-data", size(part::PartLimit::PARTS)),
-        ("nested messages and includes", size(part::PartLimit::NESTING)),
-        ("links to folders that are followed on one side", size(Layout::MAX_LINKS)),
-        ("files that one user-data includes", size(part::PartLimit::INCLUDES)),
-        ("bytes of one user-data that are decoded or included", part::PartLimit::BYTES),
+        (
+            "nested messages and includes",
+            size(part::PartLimit::NESTING),
+        ),
+        (
+            "links to folders that are followed on one side",
+            size(Layout::MAX_LINKS),
+        ),
+        (
+            "files that one user-data includes",
+            size(part::PartLimit::INCLUDES),
+        ),
+        (
+            "bytes of one user-data that are decoded or included",
+            part::PartLimit::BYTES,
+        ),
         (
             "bytes to which all user-data of a run is decoded, beside 12 for each byte of it",
             part::PartLimit::DECODED,
@@ -145,34 +188,73 @@ fn limits_match_the_code() {
         ("list index that a path may create", size(MAX_INDEX)),
         ("matches of a path", size(MAX_MATCHES)),
         ("values that a path may visit", size(MAX_VISITS)),
-        ("values that a path may visit for each value of its input", size(MAX_VISITS_PER_VALUE)),
-        ("values that a path may visit regardless of the size of its input", size(MIN_VISITS)),
-        ("depth of `..` in a path that is written to", size(MAX_DESCENT)),
+        (
+            "values that a path may visit for each value of its input",
+            size(MAX_VISITS_PER_VALUE),
+        ),
+        (
+            "values that a path may visit regardless of the size of its input",
+            size(MIN_VISITS),
+        ),
+        (
+            "depth of `..` in a path that is written to",
+            size(MAX_DESCENT),
+        ),
         ("nested collections in a rendered document", size(MAX_DEPTH)),
         (
             "bytes of strings that the steps of a document may search, and that they may create",
             MAX_WORK,
         ),
-        ("`..` in a path of `references`, and also `$`", size(Query::MAX_SEARCHES)),
+        (
+            "`..` in a path of `references`, and also `$`",
+            size(Query::MAX_SEARCHES),
+        ),
         ("commas in a path of `references`", size(Query::MAX_COMMAS)),
-        ("values of a schema, with aliases expanded", size(Schema::MAX_NODES)),
-        ("nesting depth of a schema, with references followed", size(Schema::MAX_DEPTH)),
-        ("schemas that visit one value, with references followed", Schema::MAX_LOOKS),
-        ("values that the validation of a document may visit", Schema::MAX_WORK),
+        (
+            "values of a schema, with aliases expanded",
+            size(Schema::MAX_NODES),
+        ),
+        (
+            "nesting depth of a schema, with references followed",
+            size(Schema::MAX_DEPTH),
+        ),
+        (
+            "schemas that visit one value, with references followed",
+            Schema::MAX_LOOKS,
+        ),
+        (
+            "values that the validation of a document may visit",
+            Schema::MAX_WORK,
+        ),
         ("property groups of a block", size(Groups::MAX_GROUPS)),
-        ("operands of a block of property groups", size(Groups::MAX_OPERANDS)),
-        ("nested property groups, with references followed", size(Groups::MAX_DEPTH)),
-        ("values that the property groups of a document may visit", Groups::MAX_WORK),
+        (
+            "operands of a block of property groups",
+            size(Groups::MAX_OPERANDS),
+        ),
+        (
+            "nested property groups, with references followed",
+            size(Groups::MAX_DEPTH),
+        ),
+        (
+            "values that the property groups of a document may visit",
+            Groups::MAX_WORK,
+        ),
         (
             "hops of a trace of one value; causes farther away are found by rendering, and their route names only the edit",
             size(Replay::MAX_LENGTH),
         ),
-        ("hops of all branches of a trace of one value", size(Replay::MAX_HOPS)),
+        (
+            "hops of all branches of a trace of one value",
+            size(Replay::MAX_HOPS),
+        ),
         (
             "places to which an edited value is followed, to find its shields",
             size(flow::MAX_REACHED),
         ),
-        ("backtracking steps of a pattern search", size(MAX_BACKTRACKS)),
+        (
+            "backtracking steps of a pattern search",
+            size(MAX_BACKTRACKS),
+        ),
         (
             "backtracking steps of all patterns of a document, and of all patterns of its schemas; searches with fewer than 1000 are not counted",
             size(MAX_EFFORT),
@@ -185,10 +267,19 @@ fn limits_match_the_code() {
             "backtracking steps of all patterns of all documents of all sites",
             size(MAX_EFFORT_OF_RUN),
         ),
-        ("bytes after their matches that these patterns may scan", size(MAX_LOOKS_OF_RUN)),
-        ("bytes of a string that a pattern produces", size(MAX_OUTPUT)),
+        (
+            "bytes after their matches that these patterns may scan",
+            size(MAX_LOOKS_OF_RUN),
+        ),
+        (
+            "bytes of a string that a pattern produces",
+            size(MAX_OUTPUT),
+        ),
     ] {
-        assert!(page.contains(&format!("| {what} | {limit} |")), "{what}: {limit}");
+        assert!(
+            page.contains(&format!("| {what} | {limit} |")),
+            "{what}: {limit}"
+        );
     }
 }
 
@@ -208,7 +299,10 @@ fn limits_of_comparisons_and_searches_match_the_code() {
             "hops of the traces of all values of a site, and keys and indexes of their places; routes of the others name only the edit",
             size(Limits::TRACED),
         ),
-        ("listed differences between two versions of a document", diff::MAX_DIFFERENCES),
+        (
+            "listed differences between two versions of a document",
+            diff::MAX_DIFFERENCES,
+        ),
         (
             "listed differences of all outputs of a site; fewer with more than 10 sites",
             size(Limits::DIFFERENCES),
@@ -221,7 +315,10 @@ fn limits_of_comparisons_and_searches_match_the_code() {
             "steps of all listed routes of a site, and keys and indexes of their places; fewer with more than 2 sites",
             size(Limits::ROUTES),
         ),
-        ("listed shields of a site; fewer with more than 10 sites", size(Limits::SHIELDS)),
+        (
+            "listed shields of a site; fewer with more than 10 sites",
+            size(Limits::SHIELDS),
+        ),
         (
             "differences of all outputs of a site whose causes are found one by one",
             size(Limits::FOLLOWED),
@@ -234,21 +331,33 @@ fn limits_of_comparisons_and_searches_match_the_code() {
             "violations reported for one site; fewer with more than 5 sites, but at least 20",
             size(MAX_VIOLATIONS),
         ),
-        ("violations reported for the nearest alternative", size(Violation::MAX_NEAREST)),
+        (
+            "violations reported for the nearest alternative",
+            size(Violation::MAX_NEAREST),
+        ),
         (
             "bytes of a name for which \"did you mean\" suggestions are searched",
             size(near::MAX_BYTES),
         ),
         ("candidates of one such search", size(near::MAX_CANDIDATES)),
-        ("candidates of similar length that it compares", size(near::MAX_COMPARED)),
+        (
+            "candidates of similar length that it compares",
+            size(near::MAX_COMPARED),
+        ),
         ("pairs of letters that it compares", size(near::MAX_PAIRS)),
         (
             "bytes and pairs of letters that all such searches of one rule in one site compare",
             size(near::MAX_WORK),
         ),
-        ("threads, even if `RAYON_NUM_THREADS` is larger", size(MAX_THREADS)),
+        (
+            "threads, even if `RAYON_NUM_THREADS` is larger",
+            size(MAX_THREADS),
+        ),
     ] {
-        assert!(page.contains(&format!("| {what} | {limit} |")), "{what}: {limit}");
+        assert!(
+            page.contains(&format!("| {what} | {limit} |")),
+            "{what}: {limit}"
+        );
     }
 }
 
@@ -266,7 +375,9 @@ fn architecture_page_lists_every_module() {
     for lib in ["src/lib.rs", "crates/layercake-engine/src/lib.rs"] {
         let lib = fs::read_to_string(root().join(lib)).unwrap();
         let modules = lib.lines().filter_map(|line| {
-            line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';')
+            line.trim_start_matches("pub ")
+                .strip_prefix("mod ")?
+                .strip_suffix(';')
         });
         for module in modules {
             assert!(page.contains(&format!("\n| `{module}` | ")), "`{module}`");
@@ -280,13 +391,18 @@ fn hooks_page_is_complete() {
     let page = fs::read_to_string(root().join("docs/hooks.md")).unwrap();
     let manifest = fs::read_to_string(root().join(".pre-commit-hooks.yaml")).unwrap();
     let values = |key: &str| -> Vec<String> {
-        let found = manifest.lines().filter_map(|line| line[2.min(line.len())..].strip_prefix(key));
+        let found = manifest
+            .lines()
+            .filter_map(|line| line[2.min(line.len())..].strip_prefix(key));
         found.map(str::to_owned).collect()
     };
     let (ids, entries) = (values("id: "), values("entry: "));
     assert_eq!((ids.len(), entries.len()), (5, 5), "{ids:?} {entries:?}");
     for (id, entry) in ids.iter().zip(&entries) {
-        assert!(page.contains(&format!("\n| `{id}` | `{entry}` | ")), "{id}: {entry}");
+        assert!(
+            page.contains(&format!("\n| `{id}` | `{entry}` | ")),
+            "{id}: {entry}"
+        );
     }
     let written = layercake::commands::init::HOOK;
     let staged = &entries[ids.iter().position(|id| id == "layercake-system").unwrap()];
@@ -308,10 +424,17 @@ pub const FOLLOWED: [&str; 8] = [
 /// Pages for users, with their text.
 fn pages() -> Vec<(PathBuf, String)> {
     let mut pages: Vec<PathBuf> = vec![root().join("README.md")];
-    let folders =
-        ["docs", "src/rules", "src/rules/cloud_init", "examples/sites", "examples/cloud-init"];
+    let folders = [
+        "docs",
+        "src/rules",
+        "src/rules/cloud_init",
+        "examples/sites",
+        "examples/cloud-init",
+    ];
     for folder in folders {
-        let entries = fs::read_dir(root().join(folder)).unwrap().map(|it| it.unwrap().path());
+        let entries = fs::read_dir(root().join(folder))
+            .unwrap()
+            .map(|it| it.unwrap().path());
         pages.extend(entries.filter(|path| path.extension().is_some_and(|it| it == "md")));
     }
     pages.sort();

@@ -19,17 +19,26 @@ fn pages_show_the_current_output() {
     let mut wrong = Vec::new();
     for path in pages() {
         wrong.extend(
-            mismatches_in(&path).into_iter().map(|it| format!("{}:\n{it}", path.display())),
+            mismatches_in(&path)
+                .into_iter()
+                .map(|it| format!("{}:\n{it}", path.display())),
         );
     }
-    assert!(wrong.is_empty(), "the page does not show this output:\n{}", wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "the page does not show this output:\n{}",
+        wrong.join("\n")
+    );
 }
 
 /// The README and the pages below `docs/` that are not followed.
 fn pages() -> Vec<PathBuf> {
-    let entries = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
-    let mut pages: Vec<PathBuf> =
-        entries.filter(|path| path.extension().is_some_and(|it| it == "md")).collect();
+    let entries = fs::read_dir(root().join("docs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut pages: Vec<PathBuf> = entries
+        .filter(|path| path.extension().is_some_and(|it| it == "md"))
+        .collect();
     pages.retain(|path| !FOLLOWED.iter().any(|followed| path.ends_with(followed)));
     pages.sort();
     pages.push(root().join("README.md"));
@@ -46,7 +55,9 @@ fn mismatches_in(path: &Path) -> Vec<String> {
             if shown.iter().all(|line| line.is_empty()) && !path.ends_with("README.md") {
                 continue;
             }
-            let Some(printed) = printed(command) else { continue };
+            let Some(printed) = printed(command) else {
+                continue;
+            };
             if is_shown(&printed, &shown) {
                 continue;
             }
@@ -67,7 +78,10 @@ fn mismatches_in(path: &Path) -> Vec<String> {
 fn readme_shows_both_commands() {
     let text = fs::read_to_string(root().join("README.md")).unwrap();
     let first_screen: Vec<&str> = text.lines().take(40).collect();
-    assert!(first_screen.contains(&"$ cargo run -- demo"), "the README begins with the demo");
+    assert!(
+        first_screen.contains(&"$ cargo run -- demo"),
+        "the README begins with the demo"
+    );
     assert!(text.contains("\ncargo test\n"));
     assert!(text.lines().count() <= 160, "details belong to the pages");
     assert!(text.contains("\n$ layercake lint -C examples/sites\n"));
@@ -77,12 +91,20 @@ fn readme_shows_both_commands() {
 #[test]
 fn examples_have_exactly_the_documented_faults() {
     let text = fs::read_to_string(root().join("examples/sites/README.md")).unwrap();
-    let mut said: Vec<&str> =
-        text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let mut said: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .collect();
     let found = run(&["lint", "-C", "examples/sites", "-o", "concise"]);
     let mut found: Vec<&str> = found
         .lines()
-        .map(|line| line.strip_prefix("examples/sites/").unwrap().split(':').next().unwrap())
+        .map(|line| {
+            line.strip_prefix("examples/sites/")
+                .unwrap()
+                .split(':')
+                .next()
+                .unwrap()
+        })
         .collect();
     said.sort_unstable();
     found.sort_unstable();
@@ -100,8 +122,13 @@ fn blocks(text: &str) -> impl Iterator<Item = &str> {
 pub fn commands(block: &str) -> Vec<(&str, Vec<&str>)> {
     let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in block.lines() {
-        let is_output = found.last().is_some_and(|(command, _)| command.contains(" demo"));
-        match (line.strip_prefix("$ ").filter(|_| !is_output), found.last_mut()) {
+        let is_output = found
+            .last()
+            .is_some_and(|(command, _)| command.contains(" demo"));
+        match (
+            line.strip_prefix("$ ").filter(|_| !is_output),
+            found.last_mut(),
+        ) {
             (Some(command), _) => found.push((command, Vec::new())),
             (None, Some((_, shown))) => shown.push(line),
             (None, None) => panic!("a console block begins with a command: {line}"),
@@ -112,7 +139,9 @@ pub fn commands(block: &str) -> Vec<(&str, Vec<&str>)> {
 
 /// Output of a command; `None` if it is not layercake's.
 fn printed(command: &str) -> Option<String> {
-    let arguments = COMMANDS.iter().find_map(|prefix| command.strip_prefix(prefix))?;
+    let arguments = COMMANDS
+        .iter()
+        .find_map(|prefix| command.strip_prefix(prefix))?;
     Some(run(&arguments.split(' ').collect::<Vec<_>>()))
 }
 
@@ -120,7 +149,11 @@ fn printed(command: &str) -> Option<String> {
 fn run(arguments: &[&str]) -> String {
     let temporary = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
-    command.current_dir(root()).args(arguments).env_remove("COLUMNS").env("NO_COLOR", "1");
+    command
+        .current_dir(root())
+        .args(arguments)
+        .env_remove("COLUMNS")
+        .env("NO_COLOR", "1");
     command.env("TMPDIR", temporary.path());
     let printed = String::from_utf8(command.output().unwrap().stdout).unwrap();
     printed.replace(temporary.path().to_str().unwrap(), "/tmp")
@@ -161,7 +194,9 @@ pub fn is_shown(printed: &str, shown: &[&str]) -> bool {
         let found = match (index == 0, index + 1 == parts.len()) {
             (true, _) => rest.starts_with(&part).then_some(0),
             (_, true) => rest.ends_with(&part).then(|| rest.len() - part.len()),
-            _ => rest.windows(part.len().max(1)).position(|lines| lines == part),
+            _ => rest
+                .windows(part.len().max(1))
+                .position(|lines| lines == part),
         };
         let Some(found) = found else { return false };
         rest = &rest[found + part.len()..];

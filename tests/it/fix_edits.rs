@@ -42,7 +42,9 @@ fn fix_inserts_a_document_start() {
 fn text_before_a_directive_has_no_fix() {
     let text = format!("%YAML 1.1\n---\n{POLICY}");
     let checked = checked("missing-document-start", &text);
-    let [finding] = &checked.findings.diagnostics[..] else { panic!("one finding") };
+    let [finding] = &checked.findings.diagnostics[..] else {
+        panic!("one finding")
+    };
     assert_eq!(finding.fix, None);
 }
 
@@ -56,7 +58,10 @@ fn fix_makes_a_secret_encrypted() {
         )
     };
     for policy in ["cleartext", "\"cleartext\"", "'cleartext'"] {
-        assert_eq!(fixed("secret-not-encrypted", &secret(policy)), secret("encrypted"));
+        assert_eq!(
+            fixed("secret-not-encrypted", &secret(policy)),
+            secret("encrypted")
+        );
     }
 }
 
@@ -79,8 +84,14 @@ fn fixed(rule: &str, text: &str) -> String {
 
 fn checked(rule: &str, text: &str) -> Checked<()> {
     let tree = MemoryTree::new().with("file.yaml", text);
-    let selectors = Selectors { select: vec![rule.to_owned()], ..Selectors::default() };
+    let selectors = Selectors {
+        select: vec![rule.to_owned()],
+        ..Selectors::default()
+    };
     let mut checked = check_with(&tree, options(Semantics::Documented), &selectors, |_| ());
-    checked.findings.diagnostics.retain(|finding| finding.rule.name == rule);
+    checked
+        .findings
+        .diagnostics
+        .retain(|finding| finding.rule.name == rule);
     checked
 }

@@ -41,11 +41,19 @@ fn written_with(
         .map(|format| format!("--output={}={}", format.name(), file(*format).display()))
         .collect();
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-    let output = start(&mut sandbox.command(&[arguments, &flags].concat())).output().unwrap();
+    let output = start(&mut sandbox.command(&[arguments, &flags].concat()))
+        .output()
+        .unwrap();
     let ran = Ran::of(&output);
     assert!(ran.code < 2, "{arguments:?}: {ran:?}");
     let text = |format: Format| std::fs::read_to_string(file(format)).unwrap();
-    (ran, Format::ALL.iter().map(|format| (format.name(), text(*format))).collect())
+    (
+        ran,
+        Format::ALL
+            .iter()
+            .map(|format| (format.name(), text(*format)))
+            .collect(),
+    )
 }
 
 /// A report in any format, as if the run had taken no time.

@@ -19,7 +19,11 @@ use crate::support::{check_files, options, saved};
 fn scalars_read_as_themselves(text: &str) {
     for document in parse(some_file(), text).documents {
         leaves(&document.root, &mut |span, value| {
-            assert!(text_reads_as(text, span, value), "{value:?} {:?}", &text[span.range()]);
+            assert!(
+                text_reads_as(text, span, value),
+                "{value:?} {:?}",
+                &text[span.range()]
+            );
         });
     }
 }
@@ -56,7 +60,10 @@ fn line_separators_outside_quotes() {
     ] {
         assert!(reads_without_problem(&parse(some_file(), text)), "{text:?}");
     }
-    let quoted = parse(some_file(), "a: [\"b\u{2028}c\", '\u{2029}d', \"\\u2028 e\"]");
+    let quoted = parse(
+        some_file(),
+        "a: [\"b\u{2028}c\", '\u{2029}d', \"\\u2028 e\"]",
+    );
     assert_eq!(quoted.problems, []);
     scalars_read_as_themselves("a: [\"b\u{2028}c\", '\u{2029}d', \"\\u2028 e\"]");
 }
@@ -66,7 +73,9 @@ fn line_separators_outside_quotes() {
 fn nothing_before_a_next_line_character() {
     let text = "l.~ :\u{85}\n( :\u{85}\n\n";
     let document = &parse(some_file(), text).documents[0];
-    leaves(&document.root, &mut |span, _| assert!(text.get(span.range()).is_some(), "{span:?}"));
+    leaves(&document.root, &mut |span, _| {
+        assert!(text.get(span.range()).is_some(), "{span:?}");
+    });
 }
 
 /// The translation of libyaml counts bytes where libyaml counts characters, so a key of 500
@@ -74,16 +83,27 @@ fn nothing_before_a_next_line_character() {
 #[test]
 fn libyaml_counts_characters() {
     let long = "\u{2d2d}".repeat(500);
-    for text in [format!("{long}: {{b:\tc}}\n"), format!("{long}: 1\nb: {{c:\td}}\n")] {
+    for text in [
+        format!("{long}: {{b:\tc}}\n"),
+        format!("{long}: 1\nb: {{c:\td}}\n"),
+    ] {
         assert!(libyaml_reads(&text));
         assert_eq!(parse(some_file(), &text).problems, [], "{text:?}");
     }
-    for before in
-        ["", "# \u{e4}\u{2d2d}\u{1f600}\n", "\u{e4}: \u{2d2d}\r\n", "\u{e4}: '\u{1f600}'\n"]
-    {
+    for before in [
+        "",
+        "# \u{e4}\u{2d2d}\u{1f600}\n",
+        "\u{e4}: \u{2d2d}\r\n",
+        "\u{e4}: '\u{1f600}'\n",
+    ] {
         let text = format!("{before}a: 1\n: b\n");
         let problems = parse(some_file(), &text).problems;
-        let [YamlProblem { span, kind: YamlProblemKind::RefusedByLibyaml(_) }] = &problems[..]
+        let [
+            YamlProblem {
+                span,
+                kind: YamlProblemKind::RefusedByLibyaml(_),
+            },
+        ] = &problems[..]
         else {
             panic!("{text:?}: {problems:?}");
         };
@@ -96,7 +116,12 @@ fn libyaml_counts_characters() {
 fn names_that_end_at_a_bracket() {
     for (text, after) in [("a: &one{b: 1}\n", "{b"), ("a: &one[b]\n", "[b")] {
         let problems = parse(some_file(), text).problems;
-        let [YamlProblem { span, kind: YamlProblemKind::RefusedByLibyaml(_) }] = &problems[..]
+        let [
+            YamlProblem {
+                span,
+                kind: YamlProblemKind::RefusedByLibyaml(_),
+            },
+        ] = &problems[..]
         else {
             panic!("{text:?}: {problems:?}");
         };
@@ -114,13 +139,23 @@ fn names_that_end_at_a_bracket() {
 fn a_saved_rule_with_a_control_character_in_its_name() {
     let findings = ["odd\u{1}rule", "missing-parent", "odd-rule"]
         .map(|rule| made::finding(rule, "error", "it is odd", "a.yaml", 1));
-    let log = made::written(ReportFormat::Sarif, &made::report(&findings, &[]), made::USUAL);
+    let log = made::written(
+        ReportFormat::Sarif,
+        &made::report(&findings, &[]),
+        made::USUAL,
+    );
     let log: serde_json::Value = serde_json::from_str(&log).unwrap();
     let rules = &log["runs"][0]["tool"]["driver"]["rules"];
-    for (index, rule) in ["odd\\x01rule", "missing-parent", "odd-rule"].iter().enumerate() {
+    for (index, rule) in ["odd\\x01rule", "missing-parent", "odd-rule"]
+        .iter()
+        .enumerate()
+    {
         let result = &log["runs"][0]["results"][index];
         let at = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
-        assert_eq!((&rules[at]["id"], &result["ruleId"]), (&(*rule).into(), &(*rule).into()));
+        assert_eq!(
+            (&rules[at]["id"], &result["ruleId"]),
+            (&(*rule).into(), &(*rule).into())
+        );
     }
 }
 
@@ -138,7 +173,10 @@ fn a_glob_with_a_line_break() {
     };
     let refused = read(RepoPath::new("layercake.yaml"), text.into(), &vocabulary).unwrap_err();
     let lines: Vec<String> = refused.to_string().lines().map(str::to_owned).collect();
-    assert!(lines.iter().all(|line| line.starts_with("layercake.yaml:")), "{lines:?}");
+    assert!(
+        lines.iter().all(|line| line.starts_with("layercake.yaml:")),
+        "{lines:?}"
+    );
 }
 
 /// A headline is one line, whatever it quotes.
@@ -148,10 +186,20 @@ fn a_name_with_a_line_break() {
                 \"a\\nb\"\n  storagePolicy: cleartext\n  layeringDefinition: {layer: site}\n";
     let tree = MemoryTree::new().with("documents.yaml", text);
     let checked = check_files(&tree, options(Semantics::Documented), |_| ());
-    let messages: Vec<&str> =
-        checked.findings.diagnostics.iter().map(|finding| &*finding.message).collect();
-    assert!(messages.iter().any(|message| message.contains("a\\nb")), "{messages:?}");
-    assert!(!messages.iter().any(|message| message.contains('\n')), "{messages:?}");
+    let messages: Vec<&str> = checked
+        .findings
+        .diagnostics
+        .iter()
+        .map(|finding| &*finding.message)
+        .collect();
+    assert!(
+        messages.iter().any(|message| message.contains("a\\nb")),
+        "{messages:?}"
+    );
+    assert!(
+        !messages.iter().any(|message| message.contains('\n')),
+        "{messages:?}"
+    );
 }
 
 /// A search just within the step limit used up as many steps at every match, and for every text
@@ -160,7 +208,10 @@ fn a_name_with_a_line_break() {
 fn searches_that_are_hard_many_times() {
     let pattern = Pattern::parse(r"x|(a|aa)+\1b").expect("it is a pattern");
     let hard = format!("x{}", "a".repeat(21));
-    assert!(pattern.search(&hard[1..]).is_ok(), "one of them is within the limit");
+    assert!(
+        pattern.search(&hard[1..]).is_ok(),
+        "one of them is within the limit"
+    );
     let replaced = pattern.replace_all(&hard.repeat(2_000), Replacement::Literal(""));
     assert_eq!(replaced, Err(PatternFailure::TooManySteps));
     let mut effort = Effort::default();
@@ -187,7 +238,12 @@ fn a_long_line_below_another_finding() {
     let places = found.map(|finding| checked.sources.start(finding.primary.span));
     let places: Vec<(u32, u32)> = places.map(|at| (at.line.get(), at.column.get())).collect();
     assert!(places.iter().any(|(line, _)| *line == 3), "{places:?}");
-    assert!(places.iter().any(|(line, column)| *line == 4 && *column > 800), "{places:?}");
+    assert!(
+        places
+            .iter()
+            .any(|(line, column)| *line == 4 && *column > 800),
+        "{places:?}"
+    );
     saved::check_checked(&checked);
 }
 

@@ -13,7 +13,15 @@ use tempfile::TempDir;
 
 /// Arguments with which git adds the repository in the folder `url` as a submodule.
 pub fn add_submodule<'a>(url: &'a str, path: &'a str) -> [&'a str; 7] {
-    ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, path]
+    [
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        url,
+        path,
+    ]
 }
 
 #[test]
@@ -25,7 +33,12 @@ fn working_tree_is_what_git_sees() {
     site.write("build/forced.yaml", "a: 1\n");
     site.write("build/deep/forced.log", "a: 1\n");
     site.git(&["add", "--all"]);
-    site.git(&["add", "--force", "build/forced.yaml", "build/deep/forced.log"]);
+    site.git(&[
+        "add",
+        "--force",
+        "build/forced.yaml",
+        "build/deep/forced.log",
+    ]);
     site.git(&["commit", "--message=first"]);
     fs::remove_file(site.path("site/deleted.yaml")).unwrap();
     site.write("site/untracked.yaml", "a: 1\n");
@@ -46,8 +59,14 @@ fn working_tree_is_what_git_sees() {
             "site/untracked.yaml",
         ]
     );
-    assert_eq!(listed(&site.work_tree(), "build"), ["build/deep/forced.log", "build/forced.yaml"]);
-    assert_eq!(listed(&site.work_tree(), "build/deep"), ["build/deep/forced.log"]);
+    assert_eq!(
+        listed(&site.work_tree(), "build"),
+        ["build/deep/forced.log", "build/forced.yaml"]
+    );
+    assert_eq!(
+        listed(&site.work_tree(), "build/deep"),
+        ["build/deep/forced.log"]
+    );
     assert_eq!(listed(&site.work_tree(), "nowhere"), NOTHING);
     assert_eq!(listed(&site.work_tree(), "site/tracked.yaml"), NOTHING);
 }
@@ -55,7 +74,10 @@ fn working_tree_is_what_git_sees() {
 #[test]
 fn working_tree_agrees_with_git() {
     let site = Site::new(&[]);
-    site.write(".gitignore", "*.log\n!keep.log\n/top.yaml\nout/*\n!out/keep/\na/**/z.yaml\n");
+    site.write(
+        ".gitignore",
+        "*.log\n!keep.log\n/top.yaml\nout/*\n!out/keep/\na/**/z.yaml\n",
+    );
     site.write(".git/info/exclude", "private*\n");
     site.write("a/.gitignore", "!very.log\n/local.yaml\nc/\n");
     let files = [
@@ -83,7 +105,13 @@ fn working_tree_agrees_with_git() {
         }
     }
     site.git(&["add", "--all", "one/two"]);
-    site.git(&["add", "--force", "one/out/x.yaml", "one/a/c/x.yaml", "private/x.yaml"]);
+    site.git(&[
+        "add",
+        "--force",
+        "one/out/x.yaml",
+        "one/a/c/x.yaml",
+        "private/x.yaml",
+    ]);
     site.git(&["commit", "--message=first"]);
     assert_agrees_with_git(&site);
 
@@ -96,13 +124,26 @@ fn working_tree_agrees_with_git() {
     assert_agrees_with_git(&site);
     site.commit();
 
-    site.git(&["update-index", "--assume-unchanged", "one/two/keep.log/x.yaml"]);
+    site.git(&[
+        "update-index",
+        "--assume-unchanged",
+        "one/two/keep.log/x.yaml",
+    ]);
     fs::remove_file(site.path("one/two/keep.log/x.yaml")).unwrap();
     assert_agrees_with_git(&site);
-    site.git(&["update-index", "--no-assume-unchanged", "one/two/keep.log/x.yaml"]);
+    site.git(&[
+        "update-index",
+        "--no-assume-unchanged",
+        "one/two/keep.log/x.yaml",
+    ]);
     site.git(&["checkout", "--quiet", "."]);
     site.git(&["update-index", "--skip-worktree", "one/two/a b/ä.yaml"]);
-    site.git(&["update-index", "--skip-worktree", "one/two/out/x.yaml", "one/two/out/keep/x.yaml"]);
+    site.git(&[
+        "update-index",
+        "--skip-worktree",
+        "one/two/out/x.yaml",
+        "one/two/out/keep/x.yaml",
+    ]);
     assert_agrees_with_git(&site);
     for index in ["--no-sparse-index", "--sparse-index"] {
         site.git(&["sparse-checkout", "set", "--cone", index, "one/two/out"]);
@@ -130,7 +171,13 @@ fn unmerged_files_are_listed_once() {
 #[test]
 fn folders_are_not_patterns() {
     let site = Site::new(&[]);
-    for file in ["si*/a.yaml", "site/a.yaml", "site-2/a.yaml", "[s]ite/a.yaml", "!x/a.yaml"] {
+    for file in [
+        "si*/a.yaml",
+        "site/a.yaml",
+        "site-2/a.yaml",
+        "[s]ite/a.yaml",
+        "!x/a.yaml",
+    ] {
         site.write(file, "a: 1\n");
     }
     site.commit();
@@ -141,7 +188,13 @@ fn folders_are_not_patterns() {
         assert_eq!(listed(tree, "site"), ["site/a.yaml"]);
         assert_eq!(
             listed(tree, ""),
-            ["!x/a.yaml", "[s]ite/a.yaml", "si*/a.yaml", "site-2/a.yaml", "site/a.yaml"],
+            [
+                "!x/a.yaml",
+                "[s]ite/a.yaml",
+                "si*/a.yaml",
+                "site-2/a.yaml",
+                "site/a.yaml"
+            ],
             "sorted by the bytes of the path"
         );
     }
@@ -158,14 +211,19 @@ fn repository_without_a_commit_lists_its_files() {
 fn repository_is_found_from_inside() {
     let site = Site::new(&[]);
     site.write("site/one/a.yaml", "a: 1\n");
-    let repository = Repository::discover_further(&site.path("site/one")).unwrap().unwrap();
+    let repository = Repository::discover_further(&site.path("site/one"))
+        .unwrap()
+        .unwrap();
     let prefix = |path: &str| Some(repository.prefix(&site.path(path))?.as_str().to_owned());
     assert_eq!(prefix("site/one"), Some("site/one".into()));
     assert_eq!(prefix("site/one/../../site"), Some("site".into()));
     assert_eq!(prefix("site/one/a.yaml"), Some("site/one/a.yaml".into()));
     assert_eq!(prefix(""), Some(String::new()));
     assert_eq!(prefix(".."), None);
-    assert_eq!(listed(&WorkTree::in_repository(&repository).unwrap(), ""), ["site/one/a.yaml"]);
+    assert_eq!(
+        listed(&WorkTree::in_repository(&repository).unwrap(), ""),
+        ["site/one/a.yaml"]
+    );
 }
 
 #[test]
@@ -187,9 +245,19 @@ fn upstream_of_this_repository() {
     site.git(&["checkout", "--quiet", "-b", "topic/ä", "--track", "main"]);
     site.write("a.yaml", "a: 2\n");
     site.commit();
-    for revision in ["@{u}", "@{Upstream}", "HEAD@{u}", "topic/ä@{upstream}", "@{u}~0"] {
+    for revision in [
+        "@{u}",
+        "@{Upstream}",
+        "HEAD@{u}",
+        "topic/ä@{upstream}",
+        "@{u}~0",
+    ] {
         let expected = site.git(&["rev-parse", revision]);
-        assert_eq!(site.tree_of(revision).commit_id().unwrap(), expected.trim(), "{revision}");
+        assert_eq!(
+            site.tree_of(revision).commit_id().unwrap(),
+            expected.trim(),
+            "{revision}"
+        );
     }
     assert!(describe_error(&site.refused("main@{u}")).starts_with("unknown revision `main@{u}`"));
 }
@@ -218,9 +286,17 @@ fn other_repositories_are_reported_and_not_entered() {
 
     assert_eq!(
         listed(&site.work_tree(), ""),
-        [".gitmodules", "a.yaml", "module (submodule)", "nested (submodule)"]
+        [
+            ".gitmodules",
+            "a.yaml",
+            "module (submodule)",
+            "nested (submodule)"
+        ]
     );
-    assert_eq!(listed(&site.head(), ""), [".gitmodules", "a.yaml", "module (submodule)"]);
+    assert_eq!(
+        listed(&site.head(), ""),
+        [".gitmodules", "a.yaml", "module (submodule)"]
+    );
     assert_eq!(refusal(&site.head(), "module"), "a submodule, not a file");
     for tree in [&site.work_tree() as &dyn Tree, &site.head()] {
         assert_eq!(listed(tree, "module"), ["module (submodule)"]);
@@ -241,22 +317,44 @@ fn commit_lists_its_files() {
 
     let (old, new) = (site.tree_of("v1"), site.head());
     assert_eq!(listed(&old, ""), ["site/a.yaml", "site/same.yaml"]);
-    assert_eq!(listed(&new, ""), ["b.yaml", "site/a.yaml", "site/same.yaml"]);
+    assert_eq!(
+        listed(&new, ""),
+        ["b.yaml", "site/a.yaml", "site/same.yaml"]
+    );
     assert_eq!(read(&old, "site/a.yaml"), "old\n");
     assert_eq!(read(&new, "site/a.yaml"), "new\n");
     assert_eq!(refusal(&new, "site"), "a folder, not a file");
     assert_eq!(refusal(&new, "site/c.yaml"), "no such file");
     assert_eq!(refusal(&new, "site/a.yaml/c"), "no such file");
-    assert_eq!(old.commit_id().unwrap(), site.git(&["rev-parse", "v1^{commit}"]).trim());
-    for expression in ["HEAD~1", "main^", &old.commit_id().unwrap()[..8], "HEAD^{/two}", "main@{1}"]
-    {
+    assert_eq!(
+        old.commit_id().unwrap(),
+        site.git(&["rev-parse", "v1^{commit}"]).trim()
+    );
+    for expression in [
+        "HEAD~1",
+        "main^",
+        &old.commit_id().unwrap()[..8],
+        "HEAD^{/two}",
+        "main@{1}",
+    ] {
         let expected = site.try_git(&["rev-parse", expression]).ok();
-        let found = site.repository().commit(expression).ok().and_then(|tree| tree.commit_id());
-        assert_eq!(found, expected.map(|id| id.trim().to_owned()), "{expression}");
+        let found = site
+            .repository()
+            .commit(expression)
+            .ok()
+            .and_then(|tree| tree.commit_id());
+        assert_eq!(
+            found,
+            expected.map(|id| id.trim().to_owned()),
+            "{expression}"
+        );
     }
 
     let content = |tree: &StoredTree, path: &str| entry(tree, path).content.unwrap();
-    assert_eq!(content(&old, "site/same.yaml"), content(&new, "site/same.yaml"));
+    assert_eq!(
+        content(&old, "site/same.yaml"),
+        content(&new, "site/same.yaml")
+    );
     assert_ne!(content(&old, "site/a.yaml"), content(&new, "site/a.yaml"));
 }
 
@@ -273,7 +371,10 @@ fn commits_are_read_from_several_threads() {
         for _ in 0..4 {
             scope.spawn(|| {
                 for number in 0..50 {
-                    assert_eq!(read(&tree, &format!("{number}.yaml")), format!("a: {number}\n"));
+                    assert_eq!(
+                        read(&tree, &format!("{number}.yaml")),
+                        format!("a: {number}\n")
+                    );
                 }
             });
         }
@@ -304,10 +405,21 @@ fn linked_working_tree_is_read() {
     site.commit();
     site.git(&["worktree", "add", "-b", "other", "linked"]);
     fs::write(site.path("linked/b.yaml"), "b").unwrap();
-    let repository = Repository::discover_further(&site.path("linked")).unwrap().unwrap();
-    assert_eq!(listed(&WorkTree::in_repository(&repository).unwrap(), ""), ["a.yaml", "b.yaml"]);
-    assert_eq!(read(&repository.commit("other").unwrap(), "a.yaml"), "a: 1\n");
-    assert_eq!(listed(&site.work_tree(), ""), ["a.yaml", "linked (submodule)"]);
+    let repository = Repository::discover_further(&site.path("linked"))
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        listed(&WorkTree::in_repository(&repository).unwrap(), ""),
+        ["a.yaml", "b.yaml"]
+    );
+    assert_eq!(
+        read(&repository.commit("other").unwrap(), "a.yaml"),
+        "a: 1\n"
+    );
+    assert_eq!(
+        listed(&site.work_tree(), ""),
+        ["a.yaml", "linked (submodule)"]
+    );
 }
 
 #[test]
@@ -321,10 +433,19 @@ fn sha256_repository_is_read() {
     let id = site.head().commit_id().unwrap();
     assert_eq!(id.len(), 64);
     for digits in [4, 7, 10, 39, 40, 41, 63, 64] {
-        assert_eq!(site.tree_of(&id[..digits]).commit_id().unwrap(), id, "{digits}");
+        assert_eq!(
+            site.tree_of(&id[..digits]).commit_id().unwrap(),
+            id,
+            "{digits}"
+        );
     }
     site.commit();
-    assert_eq!(site.tree_of(&format!("{}~1", short(&site))).commit_id().unwrap(), id);
+    assert_eq!(
+        site.tree_of(&format!("{}~1", short(&site)))
+            .commit_id()
+            .unwrap(),
+        id
+    );
     assert_eq!(
         describe_error(&site.refused("abcdef0123")),
         "unknown revision `abcdef0123`; help: name a commit, branch or tag of this repository"
@@ -342,7 +463,9 @@ fn sha256_repository_is_read() {
 }
 
 fn short(site: &Site) -> String {
-    site.git(&["rev-parse", "--short=8", "main"]).trim().to_owned()
+    site.git(&["rev-parse", "--short=8", "main"])
+        .trim()
+        .to_owned()
 }
 
 #[test]
@@ -503,7 +626,12 @@ fn errors_say_what_a_clone_lacks_and_how_to_fetch_it() {
          run `git fetch --unshallow origin '+refs/heads/*:refs/remotes/origin/*'` to complete it \
          (with `actions/checkout`: `fetch-depth: 0`)"
     );
-    shallow.git(&["fetch", "--unshallow", "origin", "+refs/heads/*:refs/remotes/origin/*"]);
+    shallow.git(&[
+        "fetch",
+        "--unshallow",
+        "origin",
+        "+refs/heads/*:refs/remotes/origin/*",
+    ]);
     assert_eq!(read(&shallow.tree_of("origin/topic"), "a.yaml"), "two\n");
     assert_eq!(read(&shallow.tree_of("HEAD~2"), "a.yaml"), "one\n");
 
@@ -547,18 +675,35 @@ fn errors_say_what_a_clone_lacks_and_how_to_fetch_it() {
 #[test]
 fn outside_of_git_all_files_are_listed() {
     let folder = tempfile::tempdir().unwrap();
-    for file in ["b/a.yaml", "b-2/a.yaml", ".hidden/a.yaml", ".git/config", "c/.git/HEAD"] {
+    for file in [
+        "b/a.yaml",
+        "b-2/a.yaml",
+        ".hidden/a.yaml",
+        ".git/config",
+        "c/.git/HEAD",
+    ] {
         write(folder.path(), file, "a: 1\n");
     }
-    assert!(Repository::discover_further(&folder.path().join("b")).unwrap().is_none());
+    assert!(
+        Repository::discover_further(&folder.path().join("b"))
+            .unwrap()
+            .is_none()
+    );
     let tree = WorkTree::in_folder(folder.path().to_owned()).unwrap();
-    assert_eq!(listed(&tree, ""), [".hidden/a.yaml", "b-2/a.yaml", "b/a.yaml"]);
+    assert_eq!(
+        listed(&tree, ""),
+        [".hidden/a.yaml", "b-2/a.yaml", "b/a.yaml"]
+    );
     assert_eq!(listed(&tree, "b"), ["b/a.yaml"]);
     assert_eq!(listed(&tree, "nowhere"), NOTHING);
     assert_eq!(read(&tree, "b/a.yaml"), "a: 1\n");
     assert_eq!(refusal(&tree, "b"), "a folder, not a file");
     assert_eq!(refusal(&tree, "nowhere/a.yaml"), "no such file");
-    assert_ne!(refusal(&tree, ".git/config"), "", "credentials may be in there");
+    assert_ne!(
+        refusal(&tree, ".git/config"),
+        "",
+        "credentials may be in there"
+    );
     assert!(WorkTree::in_folder(folder.path().join("nowhere")).is_err());
     assert!(WorkTree::in_folder(folder.path().join("b/a.yaml")).is_err());
 }
@@ -623,7 +768,10 @@ fn environment_of_a_hook_is_kept_for_the_first_repository_only() {
 
     let git_dir = first.path(".git");
     let hook = [variable, ("GIT_DIR", git_dir.as_path())];
-    assert_eq!(listed_by_child(&first.root, &first.root, &[]), "[.gitignore][.gitignore]");
+    assert_eq!(
+        listed_by_child(&first.root, &first.root, &[]),
+        "[.gitignore][.gitignore]"
+    );
     assert_eq!(
         listed_by_child(&first.root, &first.root, &hook),
         "[.gitignore first.yaml][.gitignore]"
@@ -636,12 +784,18 @@ fn environment_of_a_hook_is_kept_for_the_first_repository_only() {
 
     let elsewhere = tempfile::tempdir().unwrap();
     write(elsewhere.path(), "elsewhere.yaml", "a: 1\n");
-    let work_tree = [("GIT_DIR", git_dir.as_path()), ("GIT_WORK_TREE", elsewhere.path())];
+    let work_tree = [
+        ("GIT_DIR", git_dir.as_path()),
+        ("GIT_WORK_TREE", elsewhere.path()),
+    ];
     assert_eq!(
         listed_by_child(elsewhere.path(), &second.root, &work_tree),
         "[.gitignore (missing) elsewhere.yaml][.gitignore]"
     );
-    assert_eq!(listed_by_child(elsewhere.path(), elsewhere.path(), &[]), "nonenone");
+    assert_eq!(
+        listed_by_child(elsewhere.path(), elsewhere.path(), &[]),
+        "nonenone"
+    );
 }
 
 /// Listing by a child process with these variables, in `from`, as the first repository and as a
@@ -650,9 +804,14 @@ fn listed_by_child(cwd: &Path, from: &Path, variables: &[(&str, &Path)]) -> Stri
     let mut child = Command::new(std::env::current_exe().unwrap());
     scrub(&mut child);
     child.args(["--exact", "git::child", "--nocapture"]);
-    child.current_dir(cwd).env(CHILD, from).envs(variables.iter().copied());
+    child
+        .current_dir(cwd)
+        .env(CHILD, from)
+        .envs(variables.iter().copied());
     let output = String::from_utf8(child.output().unwrap().stdout).unwrap();
-    let lines = output.lines().filter_map(|line| line.split_once("listed: "));
+    let lines = output
+        .lines()
+        .filter_map(|line| line.split_once("listed: "));
     lines.map(|(_, listed)| listed).collect()
 }
 
@@ -704,7 +863,10 @@ mod unix {
         link("loop-2", "loop-1");
         link("loop-1", "loop-2");
         link("../secret.yaml", "above");
-        link(&outside.path().join("secret.yaml").display().to_string(), "absolute");
+        link(
+            &outside.path().join("secret.yaml").display().to_string(),
+            "absolute",
+        );
         link(&outside.path().display().to_string(), "absolute-folder");
         link(".git/config", "git");
         site.git(&["add", "--all"]);
@@ -721,7 +883,14 @@ mod unix {
             for link in ["file", "site/b/up", "site/twice", "through"] {
                 assert_eq!(read(tree, link), "a: 1\n", "{link}");
             }
-            for link in ["dangling", "below-file", "loop-1", "above", "absolute", "git"] {
+            for link in [
+                "dangling",
+                "below-file",
+                "loop-1",
+                "above",
+                "absolute",
+                "git",
+            ] {
                 assert_ne!(refusal(tree, link), "", "{link}");
             }
             assert_eq!(refusal(tree, "dangling"), "a broken symbolic link");
@@ -729,14 +898,42 @@ mod unix {
                 refusal(tree, "absolute"),
                 "a symbolic link that leads out of the repository"
             );
-            assert_eq!(listed(tree, "folder"), ["folder (folder link)"], "links are not followed");
+            assert_eq!(
+                listed(tree, "folder"),
+                ["folder (folder link)"],
+                "links are not followed"
+            );
             assert_eq!(listed(tree, "folder/b"), NOTHING, "nor within a path");
         }
-        assert_eq!(entry(&head, "file").content, entry(&head, "site/a.yaml").content);
-        assert_ne!(entry(&head, "absolute").content, entry(&head, "above").content);
-        let above = ["above", "absolute", "absolute-folder", "below-file", "dangling", "file"];
-        let files = ["folder (folder link)", "folder-2 (folder link)", "git", "loop-1"];
-        let inside = ["loop-2", "site/a.yaml", "site/b/b.yaml", "site/b/up", "site/twice"];
+        assert_eq!(
+            entry(&head, "file").content,
+            entry(&head, "site/a.yaml").content
+        );
+        assert_ne!(
+            entry(&head, "absolute").content,
+            entry(&head, "above").content
+        );
+        let above = [
+            "above",
+            "absolute",
+            "absolute-folder",
+            "below-file",
+            "dangling",
+            "file",
+        ];
+        let files = [
+            "folder (folder link)",
+            "folder-2 (folder link)",
+            "git",
+            "loop-1",
+        ];
+        let inside = [
+            "loop-2",
+            "site/a.yaml",
+            "site/b/b.yaml",
+            "site/b/up",
+            "site/twice",
+        ];
         let all = [&above[..], &files[..], &inside[..], &["through"]].concat();
         assert_eq!(listed(&work_tree, ""), all);
         assert_eq!(listed(&folder, ""), all);
@@ -748,10 +945,16 @@ mod unix {
         let site = Site::new(&[]);
         site.write("a.yaml", "a: 1\n");
         site.commit();
-        let made = Command::new("mkfifo").arg(site.path("pipe.yaml")).status().unwrap();
+        let made = Command::new("mkfifo")
+            .arg(site.path("pipe.yaml"))
+            .status()
+            .unwrap();
         assert!(made.success());
         symlink("pipe.yaml", site.path("link.yaml")).unwrap();
-        for tree in [&site.work_tree(), &WorkTree::in_folder(site.root.clone()).unwrap()] {
+        for tree in [
+            &site.work_tree(),
+            &WorkTree::in_folder(site.root.clone()).unwrap(),
+        ] {
             assert_eq!(listed(tree, ""), ["a.yaml", "link.yaml", "pipe.yaml"]);
             assert_eq!(refusal(tree, "pipe.yaml"), "not a file");
             assert_eq!(refusal(tree, "link.yaml"), "not a file");
@@ -785,8 +988,14 @@ mod unix {
         let tree = WorkTree::in_repository(&repository).unwrap();
         assert_eq!(listed(&tree, "site"), ["site/a.yaml"]);
         assert_eq!(read(&tree, "site/a.yaml"), "a: 1\n");
-        assert_eq!(repository.prefix(&link.join("site")), Some(RepoPath::new("site")));
-        assert_eq!(repository.prefix(&site.path("site")), Some(RepoPath::new("site")));
+        assert_eq!(
+            repository.prefix(&link.join("site")),
+            Some(RepoPath::new("site"))
+        );
+        assert_eq!(
+            repository.prefix(&site.path("site")),
+            Some(RepoPath::new("site"))
+        );
     }
 }
 
@@ -803,8 +1012,15 @@ fn folders_with_too_many_files_are_refused() {
         let file = site.path("entries");
         fs::write(&file, entries.collect::<String>()).unwrap();
         let mut mktree = site.command(&["mktree"]);
-        let output = mktree.stdin(fs::File::open(file).unwrap()).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let output = mktree
+            .stdin(fs::File::open(file).unwrap())
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
     let files = folder_of("100644 blob", &blob);
@@ -816,7 +1032,10 @@ fn folders_with_too_many_files_are_refused() {
     assert_eq!(commit(&files).unwrap(), 2000);
     let refused = commit(&folder_of("040000 tree", &files)).unwrap_err();
     let cause = std::error::Error::source(&refused).unwrap().to_string();
-    assert!(cause.contains("more than 2000000 files and folders"), "{cause}");
+    assert!(
+        cause.contains("more than 2000000 files and folders"),
+        "{cause}"
+    );
 }
 
 /// A repository on branch `main`, which is removed on drop.
@@ -842,7 +1061,10 @@ impl Site {
     pub fn clone_to(&self, name: &str, options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join(name);
-        let (from, to) = (format!("file://{}", self.root.display()), root.display().to_string());
+        let (from, to) = (
+            format!("file://{}", self.root.display()),
+            root.display().to_string(),
+        );
         self.git(&[&["clone", "--quiet"], options, &[&from, &to]].concat());
         Self { root, folder }
     }
@@ -866,21 +1088,35 @@ impl Site {
     }
 
     pub fn git(&self, arguments: &[&str]) -> String {
-        self.try_git(arguments).unwrap_or_else(|error| panic!("git {arguments:?}: {error}"))
+        self.try_git(arguments)
+            .unwrap_or_else(|error| panic!("git {arguments:?}: {error}"))
     }
 
     pub fn try_git(&self, arguments: &[&str]) -> Result<String, String> {
         let output = self.command(arguments).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
+        if output.status.success() {
+            Ok(text(output.stdout))
+        } else {
+            Err(text(output.stderr))
+        }
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         scrub(&mut command);
-        command.current_dir(&self.root).env("HOME", self.folder.path());
-        command.args(["-c", "user.name=Tester", "-c", "user.email=tester@example.org"]);
-        command.args(["-c", "gc.auto=0", "-c", "commit.gpgSign=false"]).args(arguments);
+        command
+            .current_dir(&self.root)
+            .env("HOME", self.folder.path());
+        command.args([
+            "-c",
+            "user.name=Tester",
+            "-c",
+            "user.email=tester@example.org",
+        ]);
+        command
+            .args(["-c", "gc.auto=0", "-c", "commit.gpgSign=false"])
+            .args(arguments);
         command
     }
 
@@ -908,12 +1144,24 @@ impl Site {
 /// Asserts that the tree lists the files that git calls tracked or untracked, and marks those that
 /// are missing on disk.
 fn assert_agrees_with_git(site: &Site) {
-    let expected =
-        site.git(&["ls-files", "-z", "-v", "--cached", "--others", "--exclude-standard"]);
-    let tagged = expected.split_terminator('\0').filter_map(|line| line.split_once(' '));
+    let expected = site.git(&[
+        "ls-files",
+        "-z",
+        "-v",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ]);
+    let tagged = expected
+        .split_terminator('\0')
+        .filter_map(|line| line.split_once(' '));
     let shown = |(tag, path): (&str, &str)| {
         let is_there = matches!(tag, "S" | "h") || site.path(path).is_file();
-        if is_there { path.to_owned() } else { format!("{path} (missing)") }
+        if is_there {
+            path.to_owned()
+        } else {
+            format!("{path} (missing)")
+        }
     };
     let mut expected: Vec<String> = tagged.map(shown).collect();
     expected.sort();
@@ -958,11 +1206,16 @@ fn listed(tree: &(impl Tree + ?Sized), folder: &str) -> Vec<String> {
 
 fn entry(tree: &dyn Tree, path: &str) -> Entry {
     let entries = tree.entries(&RepoPath::new("")).unwrap();
-    entries.into_iter().find(|entry| entry.path.as_str() == path).unwrap()
+    entries
+        .into_iter()
+        .find(|entry| entry.path.as_str() == path)
+        .unwrap()
 }
 
 fn read(tree: &(impl Tree + ?Sized), path: &str) -> String {
-    let bytes = tree.read(&RepoPath::new(path)).unwrap_or_else(|error| panic!("{path}: {error:?}"));
+    let bytes = tree
+        .read(&RepoPath::new(path))
+        .unwrap_or_else(|error| panic!("{path}: {error:?}"));
     String::from_utf8(bytes).unwrap()
 }
 
@@ -995,7 +1248,13 @@ fn changing_file_is_read_completely_or_not_at_all() {
     fs::write(kept.join("file"), &text).unwrap();
     fs::write(folder.path().join("secret"), "secret").unwrap();
     std::os::unix::fs::symlink(folder.path().join("secret"), kept.join("link")).unwrap();
-    assert!(Command::new("mkfifo").arg(kept.join("pipe")).status().unwrap().success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(kept.join("pipe"))
+            .status()
+            .unwrap()
+            .success()
+    );
     let tree = WorkTree::in_folder(root.clone()).unwrap();
     let done = AtomicBool::new(false);
     let (mut read, mut refused) = (0, 0);

@@ -23,7 +23,12 @@ fn read(text: &str, sources: &mut SourceMap) -> Node {
     let file = sources.add(source);
     let parsed = yaml::parse(file, text);
     assert!(parsed.problems.is_empty(), "{text}: {:?}", parsed.problems);
-    parsed.documents.into_iter().next().expect("it is one document").root
+    parsed
+        .documents
+        .into_iter()
+        .next()
+        .expect("it is one document")
+        .root
 }
 
 /// Codes of the faults in the groups of a schema, and of their violations in data, each with its
@@ -32,7 +37,10 @@ fn evaluated(schema: &str, data: &str, present: Option<&str>) -> (Vec<String>, V
     let mut sources = SourceMap::new();
     let (schema, data) = (read(schema, &mut sources), read(data, &mut sources));
     let groups = Groups::of_schema(&schema, &sources);
-    let versions = Versions { unnamed: present.map(ComponentVersion::new), ..Versions::default() };
+    let versions = Versions {
+        unnamed: present.map(ComponentVersion::new),
+        ..Versions::default()
+    };
     let problems = groups.problems.iter();
     let problems = problems.map(|it| format!("{} {:?}", it.fault.code(), it.group.as_deref()));
     let findings = groups.findings(&data, &versions).into_iter();
@@ -52,15 +60,26 @@ fn versions_are_compared_as_written() {
         format!("property_groups: [g: {{properties: [a], client_plugin_supported: [{version}]}}]")
     };
     let refuses = |version: &str, present: &str| {
-        !evaluated(&schema(version), "a: 1", Some(present)).1.is_empty()
+        !evaluated(&schema(version), "a: 1", Some(present))
+            .1
+            .is_empty()
     };
     assert!(!refuses("1.10", "1.10"), "the text is 1.10");
     assert!(refuses("1.10", "1.1"), "not the number that YAML reads");
-    assert!(!refuses("v2", "2.0.0"), "trailing zeros and a `v` have no effect");
+    assert!(
+        !refuses("v2", "2.0.0"),
+        "trailing zeros and a `v` have no effect"
+    );
     assert!(!refuses("010", "10"), "YAML reads it as 8");
     assert!(!refuses("2015-10-21", "2015-10-21") && refuses("2015-10-21", "2015-10-22"));
-    assert!(!refuses("!!float '1.5'", "1.5"), "after a tag the value counts");
-    assert!(!refuses("99999999999999999999999", "99999999999999999999999.0"));
+    assert!(
+        !refuses("!!float '1.5'", "1.5"),
+        "after a tag the value counts"
+    );
+    assert!(!refuses(
+        "99999999999999999999999",
+        "99999999999999999999999.0"
+    ));
     assert!(!refuses("kilo", "kilo") && refuses("kilo", "liberty") && refuses("kilo", "1"));
     let lossy = evaluated(&schema("1.10"), "a: 1", None).0;
     assert_eq!(lossy, ["lossy-version Some(\"g\")"]);
@@ -73,12 +92,22 @@ fn conditions_compare_numbers_by_value() {
         let schema = format!("property_groups: [{{or: [{{property: a, is: {wanted}}}]}}]");
         findings(&schema, &format!("a: {given}")).is_empty()
     };
-    for (one, other) in [("1", "1.0"), ("0", "-0.0"), ("1.0e+2", "100"), ("[2, 1]", "1.0")] {
+    for (one, other) in [
+        ("1", "1.0"),
+        ("0", "-0.0"),
+        ("1.0e+2", "100"),
+        ("[2, 1]", "1.0"),
+    ] {
         assert!(holds(one, other), "{one}, {other}");
     }
     assert!(holds("1.0", "1") && holds("'1'", "'1'") && holds("true", "yes"));
-    for (one, other) in [("1", "true"), ("true", "1"), ("0.0", "false"), ("1", "'1'"), ("1", "1.5")]
-    {
+    for (one, other) in [
+        ("1", "true"),
+        ("true", "1"),
+        ("0.0", "false"),
+        ("1", "'1'"),
+        ("1", "1.5"),
+    ] {
         assert!(!holds(one, other), "{one}, {other}");
     }
 }
@@ -87,22 +116,44 @@ fn conditions_compare_numbers_by_value() {
 fn blocks_are_allowed_wherever_a_schema_always_applies() {
     let group = "property_groups: [{or: [a, b]}]";
     let of = |schema: String| findings(&schema, "{x: {c: 1}, y: [{c: 1}]}");
-    assert_eq!(of(format!("patternProperties: {{'^x': {{{group}}}}}")), ["or #1 .x"]);
-    assert_eq!(of(format!("allOf: [{{properties: {{x: {{{group}}}}}}}]")), ["or #1 .x"]);
-    assert_eq!(of(format!("properties: {{y: {{items: {{{group}}}}}}}")), ["or #1 .y[0]"]);
+    assert_eq!(
+        of(format!("patternProperties: {{'^x': {{{group}}}}}")),
+        ["or #1 .x"]
+    );
+    assert_eq!(
+        of(format!("allOf: [{{properties: {{x: {{{group}}}}}}}]")),
+        ["or #1 .x"]
+    );
+    assert_eq!(
+        of(format!("properties: {{y: {{items: {{{group}}}}}}}")),
+        ["or #1 .y[0]"]
+    );
     let declared = "properties: {y: {}}, additionalProperties:";
     assert_eq!(of(format!("{{{declared} {{{group}}}}}")), ["or #1 .x"]);
     // An unreferenced definition is checked, but applies to no data.
-    assert_eq!(of(format!("definitions: {{d: {{{group}}}}}")), Vec::<String>::new());
+    assert_eq!(
+        of(format!("definitions: {{d: {{{group}}}}}")),
+        Vec::<String>::new()
+    );
     let twice = format!(
         "{{definitions: {{d: {{{group}}}}}, anyOf: [{{$ref: '#/definitions/d'}}], properties: \
          {{x: {{$ref: '#/definitions/d'}}}}}}"
     );
-    assert_eq!(of(twice), ["or #1 .x"], "the use that always applies to data counts");
+    assert_eq!(
+        of(twice),
+        ["or #1 .x"],
+        "the use that always applies to data counts"
+    );
     for case in ["anyOf", "oneOf"] {
-        let (problems, found) =
-            evaluated(&format!("{case}: [{{properties: {{x: {{{group}}}}}}}]"), "{x: {}}", None);
-        assert_eq!((problems, found), (vec!["unreached-block None".to_owned()], Vec::new()));
+        let (problems, found) = evaluated(
+            &format!("{case}: [{{properties: {{x: {{{group}}}}}}}]"),
+            "{x: {}}",
+            None,
+        );
+        assert_eq!(
+            (problems, found),
+            (vec!["unreached-block None".to_owned()], Vec::new())
+        );
     }
 }
 
@@ -119,7 +170,10 @@ property_groups:
     let data = "{name: r, left: {left: {left: {name: x}}, right: {name: y}}, right: {left: {}}}";
     let expected = ["depends_on both .left.left", "depends_on both .right"];
     assert_eq!(findings(schema, data), expected);
-    for circle in ["{$ref: '#'}", "{allOf: [{$ref: '#'}], property_groups: [{or: [a]}]}"] {
+    for circle in [
+        "{$ref: '#'}",
+        "{allOf: [{$ref: '#'}], property_groups: [{or: [a]}]}",
+    ] {
         let (_, found) = evaluated(circle, "{b: 1}", None);
         assert!(found.len() < 2, "{circle}: {found:?}");
     }
@@ -154,13 +208,26 @@ fn oversized_groups_are_reported() {
     assert_eq!(found.len(), Groups::MAX_GROUPS);
 
     let chain: String = (0..Groups::MAX_GROUPS).fold("property_groups:\n".into(), |text, at| {
-        text + &format!("- g{at}: {{properties: [a, property_groups.g{}], operator: or}}\n", at + 1)
+        text + &format!(
+            "- g{at}: {{properties: [a, property_groups.g{}], operator: or}}\n",
+            at + 1
+        )
     });
     let (problems, _) = evaluated(&chain, "{}", None);
-    assert_eq!(problems, [format!("unknown-group Some(\"g{}\")", Groups::MAX_GROUPS - 1)]);
+    assert_eq!(
+        problems,
+        [format!(
+            "unknown-group Some(\"g{}\")",
+            Groups::MAX_GROUPS - 1
+        )]
+    );
     let ended = chain.replace(&format!("property_groups.g{}", Groups::MAX_GROUPS), "b");
     let (problems, found) = evaluated(&ended, "{}", None);
-    assert_eq!(problems.len(), 1, "only the one that is too deep, not its dependents");
+    assert_eq!(
+        problems.len(),
+        1,
+        "only the one that is too deep, not its dependents"
+    );
     assert!(problems[0].starts_with("too-large"), "{problems:?}");
     assert_eq!(found, Vec::<String>::new(), "all others are referred to");
     let ring = chain.replace(&format!("g{}]", Groups::MAX_GROUPS), "g0]");
@@ -168,7 +235,10 @@ fn oversized_groups_are_reported() {
 
     let wide = format!(
         "property_groups: [{{or: [{}]}}]",
-        (0..20_000).map(|at| format!("p{at}")).collect::<Vec<_>>().join(", ")
+        (0..20_000)
+            .map(|at| format!("p{at}"))
+            .collect::<Vec<_>>()
+            .join(", ")
     );
     let (problems, found) = evaluated(&wide, "{}", None);
     assert_eq!((problems.len(), found.len()), (1, 0), "{problems:?}");
@@ -183,12 +253,20 @@ fn work_is_bounded() {
     let schema = format!(
         "properties: {{l: {{type: array, items: {{type: object}}}}}}\nproperty_groups:\n{groups}"
     );
-    let schema = schema.replace("properties: {l:", "additionalProperties: true\nproperties: {l:");
+    let schema = schema.replace(
+        "properties: {l:",
+        "additionalProperties: true\nproperties: {l:",
+    );
     let data = format!("l: [{}]\n", "{b: 1}, ".repeat(20_000));
     let start = Instant::now();
     let found = findings(&schema, &data);
     assert!(start.elapsed() < MAX_DURATION, "{:?}", start.elapsed());
-    assert!(found.last().is_some_and(|last| last.starts_with("unfinished")), "{found:?}");
+    assert!(
+        found
+            .last()
+            .is_some_and(|last| last.starts_with("unfinished")),
+        "{found:?}"
+    );
 }
 
 const POLICY: &str = "---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: \
@@ -214,12 +292,23 @@ fn repository(groups: &str, global: &str, site: &str) -> MemoryTree {
     MemoryTree::new()
         .with("global/policy.yaml", POLICY)
         .with("global/schema.yaml", schema)
-        .with("global/port.yaml", document("example/Port/v1", "port", parent, global))
+        .with(
+            "global/port.yaml",
+            document("example/Port/v1", "port", parent, global),
+        )
         .with("type/small/README.md", "none")
-        .with("site/lab/port.yaml", document("example/Port/v1", "lab", child, site))
+        .with(
+            "site/lab/port.yaml",
+            document("example/Port/v1", "lab", child, site),
+        )
         .with(
             "site/lab/site-definition.yaml",
-            document("pegleg/SiteDefinition/v1", "lab", plain, "{site_type: small}"),
+            document(
+                "pegleg/SiteDefinition/v1",
+                "lab",
+                plain,
+                "{site_type: small}",
+            ),
         )
 }
 
@@ -241,11 +330,20 @@ fn finding_names_the_edit_elsewhere_that_causes_it() {
         &Gates::default(),
     );
     let new = &compared.findings.new.diagnostics;
-    let [finding] = &new[..] else { panic!("one finding: {new:?}") };
+    let [finding] = &new[..] else {
+        panic!("one finding: {new:?}")
+    };
     assert_eq!(finding.rule.name, "property-group-violation");
-    let at = compared.checked.sources.get(finding.primary.span.file).path().to_string();
+    let at = compared
+        .checked
+        .sources
+        .get(finding.primary.span.file)
+        .path()
+        .to_string();
     assert_eq!(at, "site/lab/port.yaml");
-    let [causes] = &compared.findings.causes[..] else { panic!("causes of one finding") };
+    let [causes] = &compared.findings.causes[..] else {
+        panic!("causes of one finding")
+    };
     let edited: Vec<String> = causes
         .iter()
         .map(|edit| {
@@ -261,8 +359,11 @@ fn finding_names_the_edit_elsewhere_that_causes_it() {
 #[test]
 fn groups_of_configuration_and_schema_are_checked_equally() {
     let block = "- {xor: [ip, host]}\n- g: {properties: [l.a, l.b], operator: and}\n";
-    let indented =
-        |by: &str| block.lines().fold(String::new(), |text, line| text + by + line + "\n");
+    let indented = |by: &str| {
+        block
+            .lines()
+            .fold(String::new(), |text, line| text + by + line + "\n")
+    };
     let (global, site) = ("{ip: 1, l: [{a: 1}, {a: 1, b: 2}, {}]}", "{host: 2}");
     let found_in = |tree: &MemoryTree| -> Vec<(String, u32, String)> {
         let checked = check_files(tree, options(Semantics::Documented), |_| ());
@@ -271,13 +372,20 @@ fn groups_of_configuration_and_schema_are_checked_equally() {
         own.map(|it| {
             let at = it.primary.span;
             let path = checked.sources.get(at.file).path().to_string();
-            (path, checked.sources.start(at).line.get(), it.message.clone())
+            (
+                path,
+                checked.sources.start(at).line.get(),
+                it.message.clone(),
+            )
         })
         .collect()
     };
     let shape = "  properties: {l: {type: array}}\n";
-    let inside =
-        repository(&format!("{shape}  property_groups:\n{}", indented("    ")), global, site);
+    let inside = repository(
+        &format!("{shape}  property_groups:\n{}", indented("    ")),
+        global,
+        site,
+    );
     let configuration = format!("property-groups:\n  example/Port/v1:\n{}", indented("    "));
     let outside = repository(shape, global, site).with("layercake.yaml", configuration);
     let found = found_in(&inside);
@@ -305,7 +413,10 @@ fn secret_mapping_is_not_revealed() {
         let tree = repository(groups, "{mtu: 1}", "{mtu: 2}")
             .with("layercake.yaml", "client-version: '1'\n")
             .with("site/lab/login.yaml", secret)
-            .with("site/lab/taker.yaml", document("example/Port/v1", "taker", taking, "{a: 1}"));
+            .with(
+                "site/lab/taker.yaml",
+                document("example/Port/v1", "taker", taking, "{a: 1}"),
+            );
         let checked = check_files(&tree, options(Semantics::Documented), |_| ());
         let own = checked.findings.diagnostics.iter().filter(|it| {
             it.documents.iter().any(|key| &*key.name == "taker")
@@ -313,7 +424,10 @@ fn secret_mapping_is_not_revealed() {
         });
         own.map(|it| finding_text(it, &checked.sources)).collect()
     };
-    let (one, other) = (found_in("{k1: aa, k2: bbbb}"), found_in("{k1: cccccc, k2: d}"));
+    let (one, other) = (
+        found_in("{k1: aa, k2: bbbb}"),
+        found_in("{k1: cccccc, k2: d}"),
+    );
     assert_eq!(one.len(), 3, "{one:?}");
     assert_eq!(one, other);
     // Violations of one group have the same text, whichever key is there.
@@ -341,7 +455,10 @@ fn length_of_a_secret_is_not_revealed() {
              \x20     dest: {path: .logins}\n  layeringDefinition: {abstract: false, layer: site}\n";
         let tree = repository(groups, "{mtu: 1}", "{mtu: 2}")
             .with("site/lab/logins.yaml", secret)
-            .with("site/lab/taker.yaml", document("example/Port/v1", "taker", taking, "{a: 1}"));
+            .with(
+                "site/lab/taker.yaml",
+                document("example/Port/v1", "taker", taking, "{a: 1}"),
+            );
         let checked = check_files(&tree, options(Semantics::Documented), |_| ());
         let own = checked.findings.diagnostics.iter();
         let own = own.filter(|it| it.rule.name == "property-group-violation");
@@ -367,11 +484,21 @@ fn secret_schema_is_not_revealed() {
         options(Semantics::Documented),
         |_| (),
     );
-    let all: Vec<String> =
-        checked.findings.diagnostics.iter().map(|it| finding_text(it, &checked.sources)).collect();
-    let of_groups: Vec<&String> = all.iter().filter(|it| it.contains("property-group")).collect();
+    let all: Vec<String> = checked
+        .findings
+        .diagnostics
+        .iter()
+        .map(|it| finding_text(it, &checked.sources))
+        .collect();
+    let of_groups: Vec<&String> = all
+        .iter()
+        .filter(|it| it.contains("property-group"))
+        .collect();
     assert_eq!(of_groups.len(), 1, "{all:?}");
-    assert!(of_groups[0].contains("a property group of a secret schema"), "{of_groups:?}");
+    assert!(
+        of_groups[0].contains("a property group of a secret schema"),
+        "{of_groups:?}"
+    );
     assert!(!of_groups[0].contains("hid"), "{of_groups:?}");
 }
 
@@ -394,7 +521,12 @@ fn schemas_are_still_validated_beside_groups() {
         .diagnostics
         .iter()
         .filter(|it| it.rule.name.contains("schema"))
-        .map(|it| (it.rule.name, checked.sources.start(it.primary.span).line.get()))
+        .map(|it| {
+            (
+                it.rule.name,
+                checked.sources.start(it.primary.span).line.get(),
+            )
+        })
         .collect();
     let expected = [
         ("ignored-schema-keyword", 9),
@@ -403,8 +535,15 @@ fn schemas_are_still_validated_beside_groups() {
         ("schema-violation", 12),
     ];
     assert_eq!(found, expected);
-    let slip = checked.findings.diagnostics.iter().find(|it| it.rule.name.starts_with("unknown-s"));
-    assert_eq!(slip.and_then(|it| it.help.as_deref()), Some("did you mean `property_groups`?"));
+    let slip = checked
+        .findings
+        .diagnostics
+        .iter()
+        .find(|it| it.rule.name.starts_with("unknown-s"));
+    assert_eq!(
+        slip.and_then(|it| it.help.as_deref()),
+        Some("did you mean `property_groups`?")
+    );
 }
 
 /// A group, its operands among a few properties and lists.
@@ -459,7 +598,10 @@ fn entries() -> impl Strategy<Value = Vec<String>> {
             let entry = |key: &str, value: Option<&str>| value.map(|it| format!("{key}: {it}"));
             let m = x.map(|x| format!("m: {{x: {x}}}"));
             let l = l.map(|items| format!("l: [{}]", items.join(", ")));
-            [entry("a", a), entry("b", b), m, l].into_iter().flatten().collect()
+            [entry("a", a), entry("b", b), m, l]
+                .into_iter()
+                .flatten()
+                .collect()
         })
 }
 

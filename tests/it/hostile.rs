@@ -48,14 +48,24 @@ fn run(tree: &MemoryTree, semantics: Semantics) -> Checked<()> {
     assert!(!checked.internal_error);
     for finding in checked.findings.diagnostics.iter().take(100) {
         let text = finding_text(finding, &checked.sources);
-        assert!(text.len() < MAX_FINDING_BYTES, "{} bytes: {}", text.len(), finding.message);
+        assert!(
+            text.len() < MAX_FINDING_BYTES,
+            "{} bytes: {}",
+            text.len(),
+            finding.message
+        );
     }
     checked
 }
 
 /// Number of findings of a rule.
 fn count(checked: &Checked<()>, rule: &str) -> usize {
-    checked.findings.diagnostics.iter().filter(|finding| finding.rule.name == rule).count()
+    checked
+        .findings
+        .diagnostics
+        .iter()
+        .filter(|finding| finding.rule.name == rule)
+        .count()
 }
 
 fn assert_only(checked: &Checked<()>, expected: &[(&str, usize)]) {
@@ -64,7 +74,9 @@ fn assert_only(checked: &Checked<()>, expected: &[(&str, usize)]) {
     assert_eq!(found, expected);
     let others = checked.findings.diagnostics.iter();
     let mut others = others.filter(|it| expected.iter().all(|(rule, _)| it.rule.name != *rule));
-    let other = others.next().map(|other| finding_text(other, &checked.sources));
+    let other = others
+        .next()
+        .map(|other| finding_text(other, &checked.sources));
     assert_eq!(other, None);
 }
 
@@ -161,10 +173,21 @@ fn deepest_allowed_nesting_is_rendered() {
     // Writing runs on the worker thread that rendered the site.
     let tree = MemoryTree::new().with("documents.yaml", &*text);
     let written = check_files(&tree, options(Semantics::Documented), |site| {
-        let last = site.graph.iter().filter(|(_, recipe)| recipe.key.name.starts_with("d10"));
+        let last = site
+            .graph
+            .iter()
+            .filter(|(_, recipe)| recipe.key.name.starts_with("d10"));
         let data = last.filter_map(|(doc, _)| site.rendered.data(doc));
-        let options = emit::EmitOptions { show_secrets: true, origin: None };
-        data.map(|data| canonical(data).len().min(emit::to_yaml(data, &options).len())).max()
+        let options = emit::EmitOptions {
+            show_secrets: true,
+            origin: None,
+        };
+        data.map(|data| {
+            canonical(data)
+                .len()
+                .min(emit::to_yaml(data, &options).len())
+        })
+        .max()
     });
     assert!(written.sites[0].taken.flatten() > Some(1000));
     let secret = "  storagePolicy: encrypted\n";
@@ -179,7 +202,10 @@ fn deepest_allowed_nesting_is_rendered() {
         + &document("parent", "layer: global", "  labels: {a: b}\n", &deep)
         + &document(
             "child",
-            &format!("layer: site, parentSelector: {{a: b}}, actions: [{}]", layered.join(", ")),
+            &format!(
+                "layer: site, parentSelector: {{a: b}}, actions: [{}]",
+                layered.join(", ")
+            ),
             "",
             &deep,
         );
@@ -192,7 +218,11 @@ fn growth_of_one_document_is_bounded() {
     let names: Vec<String> = (0..1000).map(|at| format!("{{path: .k{at}}}")).collect();
     let text = three_layers()
         + &document("d0", "layer: site", "", &big)
-        + &substituting("d1", &[("d0", ".", &format!("[{}]", names.join(", ")))], "{}");
+        + &substituting(
+            "d1",
+            &[("d0", ".", &format!("[{}]", names.join(", ")))],
+            "{}",
+        );
     assert_eq!(count(&timed(&text), "over-limit"), 1);
 }
 
@@ -204,7 +234,11 @@ fn recursion_into_grown_values_is_bounded() {
     });
     let recursions: Vec<(&str, &str, &str)> =
         vec![("d0", ".a.x", "{path: .a, pattern: z, recurse: {depth: -1}}"); 300];
-    let mut all = vec![("d18", ".", "[{path: .a}, {path: .b}, {path: .c}, {path: .d}]")];
+    let mut all = vec![(
+        "d18",
+        ".",
+        "[{path: .a}, {path: .b}, {path: .c}, {path: .d}]",
+    )];
     all.extend(recursions);
     timed(&(text + &substituting("last", &all, "{}")));
 }
@@ -213,7 +247,11 @@ fn recursion_into_grown_values_is_bounded() {
 fn growth_by_patterns_is_bounded() {
     // Every `a` becomes the whole previous text.
     let text = chain("{v: aaaaaaaaaa}", 12, |name, before| {
-        substituting(name, &[(before, ".v", "{path: .v, pattern: a}")], "{v: aaaaaaaaaa}")
+        substituting(
+            name,
+            &[(before, ".v", "{path: .v, pattern: a}")],
+            "{v: aaaaaaaaaa}",
+        )
     });
     assert!(count(&timed(&text), "over-limit") >= 1);
     // Every document doubles the previous text.
@@ -221,14 +259,21 @@ fn growth_by_patterns_is_bounded() {
         let half = "{path: .v, pattern: ";
         substituting(
             name,
-            &[(before, ".v", &format!("{half}x}}")), (before, ".v", &format!("{half}y}}"))],
+            &[
+                (before, ".v", &format!("{half}x}}")),
+                (before, ".v", &format!("{half}y}}")),
+            ],
             "{v: x_y}",
         )
     });
     assert!(count(&timed(&text), "over-limit") >= 1);
     // Empty matches.
     let text = chain("{v: aaaaaaaaaa}", 12, |name, before| {
-        substituting(name, &[(before, ".v", "{path: .v, pattern: 'b*'}")], "{v: aaaaaaaaaa}")
+        substituting(
+            name,
+            &[(before, ".v", "{path: .v, pattern: 'b*'}")],
+            "{v: aaaaaaaaaa}",
+        )
     });
     assert!(count(&timed(&text), "over-limit") >= 1);
 }
@@ -290,7 +335,11 @@ fn endless_regular_expressions_are_stopped() {
     let long = "((((a{1,50}){1,50}){1,50}){1,50}){1,50}";
     timed(
         &(three_layers()
-            + &substituting("d1", &[("d1", ".", &format!("{{path: ., pattern: '{long}'}}"))], "a")),
+            + &substituting(
+                "d1",
+                &[("d1", ".", &format!("{{path: ., pattern: '{long}'}}"))],
+                "a",
+            )),
     );
 }
 
@@ -324,7 +373,11 @@ fn huge_indexes_are_refused() {
                 ],
                 "{x: 1}",
             )
-            + &substituting("d2", &[("d0", ".v", &format!("{{path: '.x[{index}]'}}"))], "{}");
+            + &substituting(
+                "d2",
+                &[("d0", ".v", &format!("{{path: '.x[{index}]'}}"))],
+                "{}",
+            );
         assert!(
             count(&timed(&text), "invalid-substitution") + count(&timed(&text), "invalid-path")
                 >= 1,
@@ -332,11 +385,16 @@ fn huge_indexes_are_refused() {
         );
     }
     // Each fills a list of its own.
-    let destinations: Vec<String> =
-        (0..200).map(|at| format!("{{path: '.k{at}[99999]'}}")).collect();
+    let destinations: Vec<String> = (0..200)
+        .map(|at| format!("{{path: '.k{at}[99999]'}}"))
+        .collect();
     let text = three_layers()
         + &document("d0", "layer: site", "", "1")
-        + &substituting("d1", &[("d0", ".", &format!("[{}]", destinations.join(", ")))], "{}");
+        + &substituting(
+            "d1",
+            &[("d0", ".", &format!("[{}]", destinations.join(", ")))],
+            "{}",
+        );
     timed(&text);
 }
 
@@ -359,7 +417,12 @@ fn one_parent_may_have_many_children() {
 fn many_ambiguous_parents_are_reported() {
     let mut text = three_layers();
     for at in 0..3000 {
-        text += &document(&format!("p{at}"), "layer: global", "  labels: {a: b}\n", "{x: 1}");
+        text += &document(
+            &format!("p{at}"),
+            "layer: global",
+            "  labels: {a: b}\n",
+            "{x: 1}",
+        );
         text += &document(
             &format!("c{at}"),
             "layer: site, parentSelector: {a: b}, actions: [{method: merge, path: .}]",
@@ -396,7 +459,12 @@ fn label_that_all_documents_select_is_refused() {
 fn many_control_parents_are_bounded() {
     let mut text = three_layers();
     for at in 0..2000 {
-        let control = document(&format!("p{at}"), "layer: global", "  labels: {a: b}\n", "{x: 1}");
+        let control = document(
+            &format!("p{at}"),
+            "layer: global",
+            "  labels: {a: b}\n",
+            "{x: 1}",
+        );
         text += &control.replace("metadata/Document", "metadata/Control");
         text += &document(
             &format!("c{at}"),
@@ -443,7 +511,10 @@ fn two_thousand_layers_are_bounded() {
     let text: String = (0..2000)
         .map(|at| document(&format!("d{at}"), &format!("layer: m{at}"), "", "1"))
         .collect();
-    assert_eq!(count(&timed(&(policy(&layers) + &text)), "unknown-layer"), 2000);
+    assert_eq!(
+        count(&timed(&(policy(&layers) + &text)), "unknown-layer"),
+        2000
+    );
     timed(&policy(&vec!["same".into(); 50_000]));
 }
 
@@ -467,10 +538,17 @@ fn cycle_of_ten_thousand_documents_is_found() {
 #[test]
 fn ten_thousand_substitutions_of_one_document_are_bounded() {
     let source = three_layers() + &document("d0", "layer: site", "", "{v: {w: 1}}");
-    let destinations: Vec<String> = (0..10_000).map(|at| format!("{{path: .a.k{at}}}")).collect();
-    let substitutions: Vec<(&str, &str, &str)> =
-        destinations.iter().map(|dest| ("d0", ".v", &**dest)).collect();
-    assert_only(&timed(&(source.clone() + &substituting("d1", &substitutions, "{}"))), &[]);
+    let destinations: Vec<String> = (0..10_000)
+        .map(|at| format!("{{path: .a.k{at}}}"))
+        .collect();
+    let substitutions: Vec<(&str, &str, &str)> = destinations
+        .iter()
+        .map(|dest| ("d0", ".v", &**dest))
+        .collect();
+    assert_only(
+        &timed(&(source.clone() + &substituting("d1", &substitutions, "{}"))),
+        &[],
+    );
     // All with one destination.
     let same: Vec<(&str, &str, &str)> = vec![("d0", ".v", "{path: .a.b.c}"); 10_000];
     let checked = timed(&(source.clone() + &substituting("d1", &same, "{}")));
@@ -478,7 +556,10 @@ fn ten_thousand_substitutions_of_one_document_are_bounded() {
     // All of them invalid.
     let wrong: Vec<(&str, &str, &str)> = vec![("d0", ".u", "{path: .a.b.c, pattern: x}"); 10_000];
     assert_eq!(
-        count(&timed(&(source + &substituting("d1", &wrong, "{}"))), "missing-source"),
+        count(
+            &timed(&(source + &substituting("d1", &wrong, "{}"))),
+            "missing-source"
+        ),
         10_000
     );
 }
@@ -486,16 +567,22 @@ fn ten_thousand_substitutions_of_one_document_are_bounded() {
 /// Sources `s0`, `s1`, … with a number each; that of `s0` is `first`.
 fn numbers(first: usize) -> String {
     let number = |at: usize| format!("{{a: {}}}", if at == 0 { first } else { at });
-    (0..1000).map(|at| document(&format!("s{at}"), "layer: global", "", &number(at))).collect()
+    (0..1000)
+        .map(|at| document(&format!("s{at}"), "layer: global", "", &number(at)))
+        .collect()
 }
 
 /// A document with mappings of these names, each with a key for every number.
 fn collecting(name: &str, mappings: &[&str]) -> String {
     let source = |(mapping, at)| (format!("s{at}"), format!("{{path: .{mapping}.k{at}}}"));
-    let all = mappings.iter().flat_map(|mapping| (0..1000).map(move |at| (mapping, at)));
+    let all = mappings
+        .iter()
+        .flat_map(|mapping| (0..1000).map(move |at| (mapping, at)));
     let sources: Vec<(String, String)> = all.map(source).collect();
-    let substitutions: Vec<(&str, &str, &str)> =
-        sources.iter().map(|(name, dest)| (&**name, ".a", &**dest)).collect();
+    let substitutions: Vec<(&str, &str, &str)> = sources
+        .iter()
+        .map(|(name, dest)| (&**name, ".a", &**dest))
+        .collect();
     substituting(name, &substitutions, "{}")
 }
 
@@ -505,12 +592,25 @@ fn all_of_two_thousand_substitutions_are_followed() {
     let tree = MemoryTree::new().with("documents.yaml", text);
     let checked = check_files(&tree, options(Semantics::Documented), |site| {
         let mut outputs = site.graph.outputs();
-        let (doc, recipe) = outputs.find(|(_, it)| &*it.key.name == "d").expect("it is there");
+        let (doc, recipe) = outputs
+            .find(|(_, it)| &*it.key.name == "d")
+            .expect("it is there");
         let data = site.rendered.data(doc).expect("it is made");
-        let (replay, places) = (Replay::new(site.graph, site.rendered), Replay::leaves(data, 5000));
-        let ways = places.locations.iter().map(|place| replay.trace_with_losers(doc, place));
+        let (replay, places) = (
+            Replay::new(site.graph, site.rendered),
+            Replay::leaves(data, 5000),
+        );
+        let ways = places
+            .locations
+            .iter()
+            .map(|place| replay.trace_with_losers(doc, place));
         let sources = ways.map(|way| {
-            assert_eq!((way.via, way.from.len()), (Via::Substituted, 1), "{}", way.location);
+            assert_eq!(
+                (way.via, way.from.len()),
+                (Via::Substituted, 1),
+                "{}",
+                way.location
+            );
             assert_eq!(way.from[0].via, Via::Literal, "{}", way.location);
             site.graph.recipe(way.from[0].doc).key.name.to_string()
         });
@@ -529,7 +629,9 @@ fn twenty_documents_of_a_thousand_substitutions_fit_into_memory() {
     let site = Site::new(&[]);
     site.write("site/lab/site-definition.yaml", &definition("lab"));
     site.write("global/policy.yaml", &three_layers());
-    let collections: String = (0..20).map(|at| collecting(&format!("d{at}"), &["z"])).collect();
+    let collections: String = (0..20)
+        .map(|at| collecting(&format!("d{at}"), &["z"]))
+        .collect();
     site.write("site/lab/collections.yaml", &collections);
     site.write("global/numbers.yaml", &numbers(1));
     site.commit();
@@ -540,11 +642,17 @@ fn twenty_documents_of_a_thousand_substitutions_fit_into_memory() {
     let start = Instant::now();
     let mut command = Command::new("sh");
     git::scrub(&mut command);
-    let output = command.args(["-c", &script]).current_dir(&site.root).output();
+    let output = command
+        .args(["-c", &script])
+        .current_dir(&site.root)
+        .output();
     let output = output.expect("there is a shell");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (printed, errors) = (text(&output.stdout), text(&output.stderr));
-    assert!(printed.contains("21 of 1022 outputs changed"), "{printed}{errors}");
+    assert!(
+        printed.contains("21 of 1022 outputs changed"),
+        "{printed}{errors}"
+    );
     assert!(start.elapsed() < MAX_DURATION, "{:?}", start.elapsed());
 }
 
@@ -558,31 +666,55 @@ fn edit_beyond_the_maximum_trace_length_is_found() {
         document("d0", "layer: site", "", first) + &document("other", "layer: site", "", other)
     };
     let links = (1..=LENGTH).map(|at| {
-        substituting(&format!("d{at}"), &[(&format!("d{}", at - 1), ".a", "{path: .a}")], "{}")
+        substituting(
+            &format!("d{at}"),
+            &[(&format!("d{}", at - 1), ".a", "{path: .a}")],
+            "{}",
+        )
     });
     site.write("site/lab/site-definition.yaml", &definition("lab"));
-    site.write("site/lab/links.yaml", &(three_layers() + &links.collect::<String>()));
+    site.write(
+        "site/lab/links.yaml",
+        &(three_layers() + &links.collect::<String>()),
+    );
     site.write("site/lab/ends.yaml", &ends("{a: 1}", "{a: 1}"));
     site.commit();
     site.write("site/lab/ends.yaml", &ends("{a: 2}", "{a: 2}"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
     git::scrub(&mut command);
     let arguments = ["lint", "--since", "HEAD", "-o", "json", "--exit-zero"];
-    let output = command.args(arguments).current_dir(&site.root).output().expect("it runs");
+    let output = command
+        .args(arguments)
+        .current_dir(&site.root)
+        .output()
+        .expect("it runs");
     let report: serde_json::Value =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
-    let causes = report["outputs"].as_array().expect("a list of outputs").iter().map(|output| {
-        let causes = output["causes"].as_array().expect("a list of causes");
-        let [cause] = &causes[..] else { panic!("{output}") };
-        let [name, edit] =
-            [&output["document"]["name"], &cause["edit"]].map(|it| it.as_str().unwrap());
-        (name.to_owned(), (edit.to_owned(), cause["hops"].as_u64().unwrap()))
-    });
+    let causes = report["outputs"]
+        .as_array()
+        .expect("a list of outputs")
+        .iter()
+        .map(|output| {
+            let causes = output["causes"].as_array().expect("a list of causes");
+            let [cause] = &causes[..] else {
+                panic!("{output}")
+            };
+            let [name, edit] =
+                [&output["document"]["name"], &cause["edit"]].map(|it| it.as_str().unwrap());
+            (
+                name.to_owned(),
+                (edit.to_owned(), cause["hops"].as_u64().unwrap()),
+            )
+        });
     let causes: BTreeMap<_, _> = causes.collect();
     assert_eq!(causes.len(), LENGTH + 2);
     for at in 0..=LENGTH {
         let hops = if at < Replay::MAX_LENGTH { at } else { 0 };
-        assert_eq!(causes[&format!("d{at}")], ("e1".to_owned(), hops as u64), "{at}");
+        assert_eq!(
+            causes[&format!("d{at}")],
+            ("e1".to_owned(), hops as u64),
+            "{at}"
+        );
     }
     assert_eq!(causes["other"], ("e2".to_owned(), 0));
 }
@@ -604,9 +736,14 @@ fn site_has_the_same_findings_alone_and_beside_others() {
     let expensive_in = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
         git::scrub(&mut command);
-        command.args(["lint", "--output", "concise"]).args(arguments).current_dir(&site.root);
+        command
+            .args(["lint", "--output", "concise"])
+            .args(arguments)
+            .current_dir(&site.root);
         let output = command.output().expect("the program runs");
-        String::from_utf8_lossy(&output.stdout).matches("error[over-limit]").count()
+        String::from_utf8_lossy(&output.stdout)
+            .matches("error[over-limit]")
+            .count()
     };
     assert_eq!(expensive_in(&["--site", "few"]), 0);
     let alone = expensive_in(&["--site", "many"]);
@@ -621,16 +758,27 @@ fn text_below_a_key_that_is_not_a_number_is_replaced() {
         + &document("source", "layer: site", "", "put in")
         + &substituting(
             "d",
-            &[("source", ".", "{path: ., pattern: PAT, recurse: {depth: -1}}")],
+            &[(
+                "source",
+                ".",
+                "{path: ., pattern: PAT, recurse: {depth: -1}}",
+            )],
             "{.nan: PAT, .inf: PAT}",
         );
     let tree = MemoryTree::new().with("documents.yaml", text);
     let checked = check_files(&tree, options(Semantics::Documented), |site| {
-        let data = site.graph.outputs().filter_map(|(doc, _)| site.rendered.data(doc));
+        let data = site
+            .graph
+            .outputs()
+            .filter_map(|(doc, _)| site.rendered.data(doc));
         data.map(canonical).collect::<String>()
     });
     assert!(!checked.internal_error);
-    let all: String = checked.sites.into_iter().filter_map(|site| site.taken).collect();
+    let all: String = checked
+        .sites
+        .into_iter()
+        .filter_map(|site| site.taken)
+        .collect();
     assert_eq!(all.matches("put in").count(), 3, "{all}");
 }
 
@@ -649,7 +797,8 @@ fn missing_sources_with_similar_names_are_reported() {
 fn oversized_file_is_reported() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = std::fs::File::create(folder.path().join("large.yaml")).expect("a file can be made");
-    file.set_len(Source::MAX_BYTES + 1).expect("a file can be long");
+    file.set_len(Source::MAX_BYTES + 1)
+        .expect("a file can be long");
     let tree = layercake::source::WorkTree::in_folder(folder.path().to_owned());
     let tree = tree.expect("a folder is a tree");
     let progress = layercake::check::Progress::default();
@@ -685,13 +834,27 @@ fn panic_is_reported_and_the_rest_continues() {
         .with("site/bad/site-definition.yaml", definition("bad"))
         .with("site/good/site-definition.yaml", definition("good"));
     let checked = check_files(&tree, options(Semantics::Documented), |site| {
-        assert_ne!(site.site.name.as_deref(), Some("bad"), "this is the planted fault");
+        assert_ne!(
+            site.site.name.as_deref(),
+            Some("bad"),
+            "this is the planted fault"
+        );
     });
     assert!(checked.internal_error);
     let findings = &checked.findings.diagnostics;
-    let found: Vec<_> = findings.iter().map(|it| (it.rule.name, it.sites.join(" "))).collect();
+    let found: Vec<_> = findings
+        .iter()
+        .map(|it| (it.rule.name, it.sites.join(" ")))
+        .collect();
     assert_eq!(found, [("internal-error", "bad".to_owned())]);
-    assert_eq!(checked.sites.iter().filter(|site| site.taken.is_some()).count(), 1);
+    assert_eq!(
+        checked
+            .sites
+            .iter()
+            .filter(|site| site.taken.is_some())
+            .count(),
+        1
+    );
 }
 
 /// A pair of `!!pairs` reads as a list of two, into which nothing can be substituted.
@@ -715,7 +878,11 @@ fn pattern_below_a_pair_is_reported() {
     for semantics in [Semantics::Documented, Semantics::Deckhand] {
         let checked = check_files(&tree, options(semantics), |_| ());
         assert!(!checked.internal_error);
-        let found = checked.findings.diagnostics.iter().map(|finding| finding.rule.name);
+        let found = checked
+            .findings
+            .diagnostics
+            .iter()
+            .map(|finding| finding.rule.name);
         assert_eq!(found.collect::<Vec<_>>(), ["invalid-substitution"]);
     }
 }

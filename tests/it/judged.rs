@@ -44,10 +44,16 @@ fn document(schema: &str, name: &str, substitutions: &[&str], data: &str) -> Str
 
 /// The site of these documents. Sites share the files that are equal on both sides.
 fn tree(documents: &[String]) -> MemoryTree {
-    let name =
-        |text: &str| text.split("  name: ").nth(1).map(|it| it.lines().next().unwrap().to_owned());
+    let name = |text: &str| {
+        text.split("  name: ")
+            .nth(1)
+            .map(|it| it.lines().next().unwrap().to_owned())
+    };
     documents.iter().fold(site(), |tree, text| {
-        tree.with(&format!("site/here/{}.yaml", name(text).expect("it has a name")), text.clone())
+        tree.with(
+            &format!("site/here/{}.yaml", name(text).expect("it has a name")),
+            text.clone(),
+        )
     })
 }
 
@@ -61,14 +67,26 @@ fn site() -> MemoryTree {
 fn compared(base: &MemoryTree, head: &MemoryTree) -> ComparedFindings {
     let options = options(Semantics::Documented);
     let (selectors, gates) = (Selectors::default(), Gates::default());
-    compare_files(base, head, options, &selectors, &ConfigurationSource::Root, &gates).findings
+    compare_files(
+        base,
+        head,
+        options,
+        &selectors,
+        &ConfigurationSource::Root,
+        &gates,
+    )
+    .findings
 }
 
 /// Numbers of new, unchanged and fixed findings of a rule.
 fn counts(rule: &str, base: &[String], head: &[String]) -> [usize; 3] {
     let found = compared(&tree(base), &tree(head));
-    [found.new, found.unchanged, found.fixed]
-        .map(|it| it.diagnostics.iter().filter(|it| it.rule.name == rule).count())
+    [found.new, found.unchanged, found.fixed].map(|it| {
+        it.diagnostics
+            .iter()
+            .filter(|it| it.rule.name == rule)
+            .count()
+    })
 }
 
 /// Asserts that a finding is fixed in one direction, and new in the other.
@@ -83,23 +101,34 @@ fn three_sites(documents: &[String]) -> MemoryTree {
     let definition = |site: &str| DEFINITION.replace("name: here", &format!("name: {site}"));
     let mut tree = MemoryTree::new().with("global/policy.yaml", POLICY);
     for site in ["one", "two", "three"] {
-        tree = tree.with(&format!("site/{site}/site-definition.yaml"), definition(site));
+        tree = tree.with(
+            &format!("site/{site}/site-definition.yaml"),
+            definition(site),
+        );
     }
-    documents.iter().enumerate().fold(tree, |tree, (index, text)| {
-        tree.with(&format!("global/documents-{index}.yaml"), text.clone())
-    })
+    documents
+        .iter()
+        .enumerate()
+        .fold(tree, |tree, (index, text)| {
+            tree.with(&format!("global/documents-{index}.yaml"), text.clone())
+        })
 }
 
 /// Sites in which a rule has findings.
 fn sites_of(rule: &str, found: &Findings) -> Vec<String> {
     let found = found.diagnostics.iter().filter(|it| it.rule.name == rule);
-    found.flat_map(|it| it.sites.iter().map(ToString::to_string)).collect()
+    found
+        .flat_map(|it| it.sites.iter().map(ToString::to_string))
+        .collect()
 }
 
 /// Those of three sites with these documents in which a rule has findings.
 fn sites(rule: &str, documents: &[String]) -> Vec<String> {
     let tree = three_sites(documents);
-    sites_of(rule, &check_files(&tree, options(Semantics::Documented), |_| ()).findings)
+    sites_of(
+        rule,
+        &check_files(&tree, options(Semantics::Documented), |_| ()).findings,
+    )
 }
 
 #[test]
@@ -111,12 +140,22 @@ fn finding_lists_all_sites_that_have_it() {
     };
     let replaced = &["source.domain > .url CLUSTER_DOMAIN"];
     let url = "{url: a.CLUSTER_DOMAIN}";
-    let left = [source.clone(), chart("keystone", replaced, url), chart("glance", &[], url)];
-    assert_eq!(sites("leftover-placeholder", &left), ["one", "three", "two"]);
+    let left = [
+        source.clone(),
+        chart("keystone", replaced, url),
+        chart("glance", &[], url),
+    ];
+    assert_eq!(
+        sites("leftover-placeholder", &left),
+        ["one", "three", "two"]
+    );
     let others = ["nova", "glance"].map(|name| chart(name, &[], "{e: {oslo_db: {host: a}}}"));
     let heat = chart("heat", &["source.password > .e.olso_db.password"], "{}");
     let uncommon = [&[source, heat], &others[..]].concat();
-    assert_eq!(sites("uncommon-destination", &uncommon), ["one", "three", "two"]);
+    assert_eq!(
+        sites("uncommon-destination", &uncommon),
+        ["one", "three", "two"]
+    );
 }
 
 #[test]
@@ -124,14 +163,32 @@ fn fixed_finding_lists_all_base_sites_that_had_it() {
     const RULE: &str = "near-destination";
     let chart = |name: &str, key: &str| {
         let substitution = format!("source.password > .e.{key}.password");
-        document("example/Chart/v1", name, &[&substitution], "{e: {oslo_db: {host: a}}}")
+        document(
+            "example/Chart/v1",
+            name,
+            &[&substitution],
+            "{e: {oslo_db: {host: a}}}",
+        )
     };
     let source = |password: &str| {
-        document("example/Source/v1", "source", &[], &format!("{{password: {password}}}"))
+        document(
+            "example/Source/v1",
+            "source",
+            &[],
+            &format!("{{password: {password}}}"),
+        )
     };
     // One is fixed. The text of the other is unchanged, but its substituted value is not.
-    let base = [source("x"), chart("heat", "olso_db"), chart("nova", "olso_db")];
-    let head = [source("y"), chart("heat", "oslo_db"), chart("nova", "olso_db")];
+    let base = [
+        source("x"),
+        chart("heat", "olso_db"),
+        chart("nova", "olso_db"),
+    ];
+    let head = [
+        source("y"),
+        chart("heat", "oslo_db"),
+        chart("nova", "olso_db"),
+    ];
     let found = compared(&three_sites(&base), &three_sites(&head));
     assert_eq!(sites_of(RULE, &found.fixed), ["one", "three", "two"]);
     assert_eq!(sites_of(RULE, &found.unchanged), ["one", "three", "two"]);
@@ -149,26 +206,52 @@ fn destination_is_uncommon_if_twice_as_many_have_another() {
     fn reported_beside_secrets(key: &str, creating: usize, secret: usize, having: usize) -> usize {
         let source = document("example/Source/v1", "source", &[], "{password: x}");
         let creates = |at| {
-            let (name, write) = (format!("c{at}"), format!("source.password > .e.{key}.password"));
+            let (name, write) = (
+                format!("c{at}"),
+                format!("source.password > .e.{key}.password"),
+            );
             document("example/Chart/v1", &name, &[&write], "{e: {}}")
         };
-        let has =
-            |at| document("example/Chart/v1", &format!("h{at}"), &[], "{e: {oslo_db: {host: a}}}");
+        let has = |at| {
+            document(
+                "example/Chart/v1",
+                &format!("h{at}"),
+                &[],
+                "{e: {oslo_db: {host: a}}}",
+            )
+        };
         let hidden = (creating..creating + secret).map(creates);
         let hidden = hidden.map(|text| text.replace("cleartext", "encrypted"));
-        let documents = (0..creating).map(creates).chain(hidden).chain((0..having).map(has));
+        let documents = (0..creating)
+            .map(creates)
+            .chain(hidden)
+            .chain((0..having).map(has));
         let all: Vec<String> = std::iter::once(source).chain(documents).collect();
         counts("uncommon-destination", &all, &all)[1]
     }
     for (creating, enough) in [(1, 2), (2, 3), (3, 5), (4, 7)] {
-        assert_eq!(reported("olso_db", creating, enough), creating, "{creating} against {enough}");
-        assert_eq!(reported("olso_db", creating, enough - 1), 0, "{creating} against one fewer");
+        assert_eq!(
+            reported("olso_db", creating, enough),
+            creating,
+            "{creating} against {enough}"
+        );
+        assert_eq!(
+            reported("olso_db", creating, enough - 1),
+            0,
+            "{creating} against one fewer"
+        );
     }
     // Secret documents do not count.
     assert_eq!(reported_beside_secrets("olso_db", 1, 3, 2), 1);
     // One letter is missing or added.
-    assert_eq!(["oslo_b", "osslo_db"].map(|key| reported(key, 1, 2)), [1, 1]);
-    assert_eq!(["oslo", "oslo_dbs", "oslo_d_b_"].map(|key| reported(key, 1, 2)), [0, 0, 0]);
+    assert_eq!(
+        ["oslo_b", "osslo_db"].map(|key| reported(key, 1, 2)),
+        [1, 1]
+    );
+    assert_eq!(
+        ["oslo", "oslo_dbs", "oslo_d_b_"].map(|key| reported(key, 1, 2)),
+        [0, 0, 0]
+    );
 }
 
 /// One of two edits gives a key to a second document, which makes an unedited destination
@@ -184,20 +267,40 @@ fn uncommon_destination_names_the_edit_elsewhere_that_causes_it() {
     let rest = [source, heat, glance];
     let other = |value: &str| document("example/Other/v1", "other", &[], value);
     let base = [&rest[..], &[chart("nova", &[], "{e: {}}"), other("{a: 1}")]].concat();
-    let head =
-        [&rest[..], &[chart("nova", &[], "{e: {oslo_db: {host: a}}}"), other("{a: 2}")]].concat();
+    let head = [
+        &rest[..],
+        &[
+            chart("nova", &[], "{e: {oslo_db: {host: a}}}"),
+            other("{a: 2}"),
+        ],
+    ]
+    .concat();
     let options = options(Semantics::Documented);
     let (selectors, gates) = (Selectors::default(), Gates::default());
     let (base, head) = (tree(&base), tree(&head));
-    let compared =
-        compare_files(&base, &head, options, &selectors, &ConfigurationSource::Root, &gates);
-    let mut new = compared.findings.new.diagnostics.iter().zip(&compared.findings.causes);
+    let compared = compare_files(
+        &base,
+        &head,
+        options,
+        &selectors,
+        &ConfigurationSource::Root,
+        &gates,
+    );
+    let mut new = compared
+        .findings
+        .new
+        .diagnostics
+        .iter()
+        .zip(&compared.findings.causes);
     let (_, causes) = new
         .find(|(finding, _)| finding.rule.name == "uncommon-destination")
         .expect("the destination is uncommon now");
-    let edited = causes.iter().map(|edit| &compared.comparison.edits[edit.index()].edit);
-    let edited: Vec<String> =
-        edited.map(|edit| format!("{} {}", edit.document.name, edit.location)).collect();
+    let edited = causes
+        .iter()
+        .map(|edit| &compared.comparison.edits[edit.index()].edit);
+    let edited: Vec<String> = edited
+        .map(|edit| format!("{} {}", edit.document.name, edit.location))
+        .collect();
     assert_eq!(edited, ["nova .e.oslo_db"]);
 }
 
@@ -211,24 +314,60 @@ fn uncommon_destinations_of_the_base() {
         let data = format!("{{password: x, endpoints: {{{database}: {{host: a}}}}}}");
         document("example/Source/v1", "source", &[], &data)
     };
-    let heat = |key: &str| chart("heat", &[&format!("source.password > .e.{key}.password")], "{}");
+    let heat = |key: &str| {
+        chart(
+            "heat",
+            &[&format!("source.password > .e.{key}.password")],
+            "{}",
+        )
+    };
     let others = |key: &str| {
         ["nova", "glance"].map(|name| chart(name, &[], &format!("{{e: {{{key}: {{host: a}}}}}}")))
     };
     let given = |name: &str| chart(name, &["source.endpoints > .e"], "{}");
     let [nova, glance] = others("oslo_db");
-    let base = [source("oslo_db"), nova.clone(), glance.clone(), heat("olso_db")];
+    let base = [
+        source("oslo_db"),
+        nova.clone(),
+        glance.clone(),
+        heat("olso_db"),
+    ];
     // The destination itself is fixed, or the others no longer agree.
-    is_fixed(RULE, &base, &[source("oslo_db"), nova.clone(), glance.clone(), heat("oslo_db")]);
+    is_fixed(
+        RULE,
+        &base,
+        &[
+            source("oslo_db"),
+            nova.clone(),
+            glance.clone(),
+            heat("oslo_db"),
+        ],
+    );
     let [other, _] = others("mariadb");
-    is_fixed(RULE, &base, &[source("oslo_db"), other, glance, heat("olso_db")]);
+    is_fixed(
+        RULE,
+        &base,
+        &[source("oslo_db"), other, glance, heat("olso_db")],
+    );
     is_fixed(RULE, &base, &[source("oslo_db"), nova, heat("olso_db")]);
     // The documents are unchanged, but their substituted values are not.
-    let base = [source("oslo_db"), given("nova"), given("glance"), heat("olso_db")];
-    let head = [source("mariadb"), given("nova"), given("glance"), heat("olso_db")];
+    let base = [
+        source("oslo_db"),
+        given("nova"),
+        given("glance"),
+        heat("olso_db"),
+    ];
+    let head = [
+        source("mariadb"),
+        given("nova"),
+        given("glance"),
+        heat("olso_db"),
+    ];
     is_fixed(RULE, &base, &head);
     // Another password is unrelated.
-    let head = base.clone().map(|text| text.replace("password: x", "password: y"));
+    let head = base
+        .clone()
+        .map(|text| text.replace("password: x", "password: y"));
     assert_eq!(counts(RULE, &base, &head), [0, 1, 0]);
 }
 
@@ -256,8 +395,12 @@ fn uncommon_destinations_of_a_base_with_parents() {
     let layered = |documents: &[String]| tree(documents).with("site/here/policy.yaml", &*layers);
     let found = |base: &[String], head: &[String]| {
         let found = compared(&layered(base), &layered(head));
-        [found.new, found.unchanged, found.fixed]
-            .map(|it| it.diagnostics.iter().filter(|it| it.rule.name == RULE).count())
+        [found.new, found.unchanged, found.fixed].map(|it| {
+            it.diagnostics
+                .iter()
+                .filter(|it| it.rule.name == RULE)
+                .count()
+        })
     };
     // The parent of the children gets other keys, and the children are not edited.
     assert_eq!(found(&all("oslo_db", "x"), &all("mariadb", "x")), [0, 0, 1]);
@@ -269,16 +412,33 @@ fn uncommon_destinations_of_a_base_with_parents() {
 fn leftover_placeholders_of_the_base() {
     const RULE: &str = "leftover-placeholder";
     let chart = |name: &str, substitutions: &[&str]| {
-        document("example/Chart/v1", name, substitutions, "{url: a.CLUSTER_DOMAIN}")
+        document(
+            "example/Chart/v1",
+            name,
+            substitutions,
+            "{url: a.CLUSTER_DOMAIN}",
+        )
     };
     let source = document("example/Source/v1", "source", &[], "{domain: example.org}");
     let replaced = &["source.domain > .url CLUSTER_DOMAIN"];
-    let base = [source.clone(), chart("keystone", replaced), chart("glance", &[])];
+    let base = [
+        source.clone(),
+        chart("keystone", replaced),
+        chart("glance", &[]),
+    ];
     // It is replaced, or no longer named as a placeholder.
-    let head = [source.clone(), chart("keystone", replaced), chart("glance", replaced)];
+    let head = [
+        source.clone(),
+        chart("keystone", replaced),
+        chart("glance", replaced),
+    ];
     is_fixed(RULE, &base, &head);
     let other = &["source.domain > .url a"];
-    is_fixed(RULE, &base, &[source, chart("keystone", other), chart("glance", &[])]);
+    is_fixed(
+        RULE,
+        &base,
+        &[source, chart("keystone", other), chart("glance", &[])],
+    );
 }
 
 /// A schema for the documents of `kind`, which gives `.a` a type.
@@ -296,18 +456,36 @@ fn documents_of_many_kinds_are_validated() {
     const RULE: &str = "schema-violation";
     let letter = |index: usize| char::from(b'A' + u8::try_from(index).unwrap());
     let kinds: Vec<String> = (0..300)
-        .map(|index| format!("example/Kind{}{}/v1", letter(index / 26), letter(index % 26)))
+        .map(|index| {
+            format!(
+                "example/Kind{}{}/v1",
+                letter(index / 26),
+                letter(index % 26)
+            )
+        })
         .collect();
-    let head = kinds.iter().enumerate().fold(site(), |tree, (index, kind)| {
-        let value = if index % 3 == 0 { "{a: text}" } else { "{a: 1}" };
-        let schema = data_schema(kind, "integer");
-        let written = document(kind, &format!("of-{index}"), &[], value);
-        tree.with(&format!("site/here/{index}.yaml"), format!("{schema}{written}"))
-    });
+    let head = kinds
+        .iter()
+        .enumerate()
+        .fold(site(), |tree, (index, kind)| {
+            let value = if index % 3 == 0 {
+                "{a: text}"
+            } else {
+                "{a: 1}"
+            };
+            let schema = data_schema(kind, "integer");
+            let written = document(kind, &format!("of-{index}"), &[], value);
+            tree.with(
+                &format!("site/here/{index}.yaml"),
+                format!("{schema}{written}"),
+            )
+        });
     let found = compared(&site(), &head).new.diagnostics;
     let refused = found.iter().filter(|it| it.rule.name == RULE);
-    let mut refused: Vec<&str> =
-        refused.flat_map(|it| &it.documents).map(|key| &*key.schema).collect();
+    let mut refused: Vec<&str> = refused
+        .flat_map(|it| &it.documents)
+        .map(|key| &*key.schema)
+        .collect();
     refused.sort_unstable();
     assert_eq!(refused, kinds.iter().step_by(3).collect::<Vec<_>>());
 }
@@ -318,15 +496,22 @@ fn values_accepted_by_another_schema_are_validated() {
     let unlike = document("example/Chart/v1", "unlike", &[], "{a: text}");
     let tree = |schemas: &[&str]| {
         let tree = site().with("site/here/unlike.yaml", unlike.clone());
-        schemas.iter().enumerate().fold(tree, |tree, (index, of_type)| {
-            let path = format!("site/here/{index}-{of_type}.yaml");
-            tree.with(&path, data_schema("example/Chart/v1", of_type))
-        })
+        schemas
+            .iter()
+            .enumerate()
+            .fold(tree, |tree, (index, of_type)| {
+                let path = format!("site/here/{index}-{of_type}.yaml");
+                tree.with(&path, data_schema("example/Chart/v1", of_type))
+            })
     };
     let counts = |base: &[&str], head: &[&str]| {
         let found = compared(&tree(base), &tree(head));
-        [found.new, found.unchanged, found.fixed]
-            .map(|it| it.diagnostics.iter().filter(|it| it.rule.name == RULE).count())
+        [found.new, found.unchanged, found.fixed].map(|it| {
+            it.diagnostics
+                .iter()
+                .filter(|it| it.rule.name == RULE)
+                .count()
+        })
     };
     assert_eq!(counts(&["string"], &["integer"]), [1, 0, 0]);
     assert_eq!(counts(&["integer"], &["string"]), [0, 0, 1]);
@@ -336,12 +521,18 @@ fn values_accepted_by_another_schema_are_validated() {
         let alone = site()
             .with("site/here/unlike.yaml", unlike.clone())
             .with("site/here/b.yaml", data_schema("example/Chart/v1", one));
-        let before = alone.clone().with("site/here/a.yaml", data_schema("example/Chart/v1", other));
+        let before = alone
+            .clone()
+            .with("site/here/a.yaml", data_schema("example/Chart/v1", other));
         let is_worse = usize::from(other == "integer");
         for (base, head, new) in [(&alone, &before, is_worse), (&before, &alone, 1 - is_worse)] {
             let found = compared(base, head);
-            let counts = [found.new, found.unchanged, found.fixed]
-                .map(|it| it.diagnostics.iter().filter(|it| it.rule.name == RULE).count());
+            let counts = [found.new, found.unchanged, found.fixed].map(|it| {
+                it.diagnostics
+                    .iter()
+                    .filter(|it| it.rule.name == RULE)
+                    .count()
+            });
             assert_eq!(counts, [new, 0, 1 - new], "{one}, and {other} before it");
         }
     }
@@ -352,7 +543,10 @@ fn violation_lists_all_sites_whose_schema_refuses_it() {
     const RULE: &str = "schema-violation";
     let unlike = document("example/Chart/v1", "unlike", &[], "{a: text}");
     let schema = data_schema("example/Chart/v1", "integer");
-    assert_eq!(sites(RULE, &[schema.clone(), unlike.clone()]), ["one", "three", "two"]);
+    assert_eq!(
+        sites(RULE, &[schema.clone(), unlike.clone()]),
+        ["one", "three", "two"]
+    );
     // In the site that is checked first it is replaced.
     let layers = POLICY.replace("[global]", "[global, site]");
     let labelled = unlike.replace("  name: unlike\n", "  name: unlike\n  labels: {is: it}\n");

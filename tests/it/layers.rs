@@ -17,8 +17,16 @@ const TABLE: &[(&str, &[&str])] = &[
     ("ignore", &["diagnostic", "yaml", "source"]),
     ("fix", &["diagnostic", "yaml", "source"]),
     ("schema", &["merge", "yaml", "source", "near"]),
-    ("config", &["schema", "yaml", "diagnostic", "source", "near", "error"]),
-    ("system", &["schema", "edit", "graph", "merge", "yaml", "source", "near", "error"]),
+    (
+        "config",
+        &["schema", "yaml", "diagnostic", "source", "near", "error"],
+    ),
+    (
+        "system",
+        &[
+            "schema", "edit", "graph", "merge", "yaml", "source", "near", "error",
+        ],
+    ),
     (
         "rules",
         &[
@@ -38,7 +46,10 @@ const TABLE: &[(&str, &[&str])] = &[
             "stopwatch",
         ],
     ),
-    ("triage", &["ignore", "diagnostic", "edit", "yaml", "source"]),
+    (
+        "triage",
+        &["ignore", "diagnostic", "edit", "yaml", "source"],
+    ),
     (
         "report",
         &[
@@ -128,7 +139,10 @@ const RESTRICTED: &[(&str, &[&str])] = &[
     ("std::env", &["cli/"]),
     ("stdout()", &["cli/"]),
     ("stderr()", &["cli/"]),
-    ("rayon::", &["check/", "engine/render/mod.rs", "rules/mod.rs"]),
+    (
+        "rayon::",
+        &["check/", "engine/render/mod.rs", "rules/mod.rs"],
+    ),
     // Reports are made of the engine's own types, which saves a copy of each for serde.
     (
         "serde::Serialize",
@@ -150,7 +164,14 @@ const RESTRICTED: &[(&str, &[&str])] = &[
     ("jsonpath_rust", &["yaml/query/"]),
     ("jsonptr::", &["engine/merge/patch/"]),
     ("flate2::", &["system/cloud_init/read/decoding.rs"]),
-    ("base64::", &["report/html/head.rs", "system/cloud_init/read/decoding.rs", "yaml/emit.rs"]),
+    (
+        "base64::",
+        &[
+            "report/html/head.rs",
+            "system/cloud_init/read/decoding.rs",
+            "yaml/emit.rs",
+        ],
+    ),
     ("sha2::", &["report/html/head.rs", "source/tree.rs"]),
     ("jsonschema::", &["schema/"]),
     ("fancy_regex", &["engine/merge/pattern/"]),
@@ -230,8 +251,10 @@ fn check_order(folder: &str, files: &[&str]) {
 
 #[test]
 fn modules_import_only_what_the_table_allows() {
-    let allowed: BTreeMap<&str, BTreeSet<&str>> =
-        TABLE.iter().map(|(module, uses)| (*module, uses.iter().copied().collect())).collect();
+    let allowed: BTreeMap<&str, BTreeSet<&str>> = TABLE
+        .iter()
+        .map(|(module, uses)| (*module, uses.iter().copied().collect()))
+        .collect();
     let mut wrong = Vec::new();
     for (path, text) in sources_of("src") {
         let module = module_of(&path);
@@ -256,13 +279,22 @@ fn modules_of_libraries_import_only_those_before_them() {
     let mut wrong = Vec::new();
     for name in CRATES {
         let files = sources_of(&format!("crates/layercake-{name}/src"));
-        let (_, lib) = files.iter().find(|(path, _)| path == "lib.rs").expect("it is a library");
+        let (_, lib) = files
+            .iter()
+            .find(|(path, _)| path == "lib.rs")
+            .expect("it is a library");
         let order = order_of_modules(lib);
         let place = |module: &str| order.iter().position(|it| it.iter().any(|it| it == module));
-        let modules: BTreeSet<String> =
-            files.iter().map(|(path, _)| module_of(path)).filter(|it| it != "lib").collect();
+        let modules: BTreeSet<String> = files
+            .iter()
+            .map(|(path, _)| module_of(path))
+            .filter(|it| it != "lib")
+            .collect();
         let listed: BTreeSet<String> = order.iter().flatten().cloned().collect();
-        assert_eq!(listed, modules, "modules that `lib.rs` of {name} lists, and those that it has");
+        assert_eq!(
+            listed, modules,
+            "modules that `lib.rs` of {name} lists, and those that it has"
+        );
         for (path, text) in files {
             let module = module_of(&path);
             let mut used = imports(&text, "crate::");
@@ -298,7 +330,10 @@ fn every_row_of_the_table_is_a_module() {
     for (module, uses) in TABLE {
         assert!(modules.contains(*module), "`{module}` is gone");
         for used in *uses {
-            assert!(modules.contains(*used), "`{used}`, which `{module}` may use, is gone");
+            assert!(
+                modules.contains(*used),
+                "`{used}`, which `{module}` may use, is gone"
+            );
         }
     }
 }
@@ -308,7 +343,9 @@ fn only_listed_files_access_the_outside_world() {
     let mut wrong = Vec::new();
     for (path, text) in sources() {
         for (word, places) in RESTRICTED {
-            let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            let code = text
+                .lines()
+                .filter(|line| !line.trim_start().starts_with("//"));
             let inside = places.iter().any(|place| path.starts_with(place));
             if !inside && code.into_iter().any(|line| line.contains(word)) {
                 wrong.push(format!("{path} holds `{word}`"));
@@ -322,7 +359,9 @@ fn only_listed_files_access_the_outside_world() {
 fn sources() -> Vec<(String, String)> {
     let libraries = CRATES.into_iter().flat_map(|name| {
         let files = sources_of(&format!("crates/layercake-{name}/src"));
-        files.into_iter().map(move |(path, text)| (format!("{name}/{path}"), text))
+        files
+            .into_iter()
+            .map(move |(path, text)| (format!("{name}/{path}"), text))
     });
     sources_of("src").into_iter().chain(libraries).collect()
 }
@@ -335,9 +374,14 @@ fn sources_of(folder: &str) -> Vec<(String, String)> {
     files
         .into_iter()
         .map(|file| {
-            let name = file.strip_prefix(&root).expect("it was found below the root");
+            let name = file
+                .strip_prefix(&root)
+                .expect("it was found below the root");
             let name = name.to_string_lossy().replace('\\', "/");
-            (name, fs::read_to_string(&file).expect("a source file can be read"))
+            (
+                name,
+                fs::read_to_string(&file).expect("a source file can be read"),
+            )
         })
         .collect()
 }
@@ -390,7 +434,9 @@ fn imports(text: &str, root: &str) -> BTreeSet<String> {
 }
 
 fn name_at(text: &str) -> String {
-    text.chars().take_while(|letter| letter.is_ascii_lowercase() || *letter == '_').collect()
+    text.chars()
+        .take_while(|letter| letter.is_ascii_lowercase() || *letter == '_')
+        .collect()
 }
 
 /// Names at the first level of a braced group whose content begins at `text`.
@@ -416,8 +462,10 @@ fn first_names(text: &str) -> Vec<String> {
 
 #[test]
 fn planted_violations_are_detected() {
-    let uses =
-        imports("use crate::report;\nuse crate::{yaml::Node, rules};\n// crate::git\n", "crate::");
+    let uses = imports(
+        "use crate::report;\nuse crate::{yaml::Node, rules};\n// crate::git\n",
+        "crate::",
+    );
     let names: Vec<&str> = uses.iter().map(String::as_str).collect();
     assert_eq!(names, ["report", "rules", "yaml"]);
     let lib = "//! - `files`: a feature\n//! # Modules\n//! - [`near`]: one\n//! - `a`, `b`: two\n";

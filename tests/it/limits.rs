@@ -31,7 +31,10 @@ fn bytes_of_a_file_are_limited() {
     let folder = tempfile::tempdir().unwrap();
     let file = fs::File::create(folder.path().join("large.yaml")).unwrap();
     let tree = WorkTree::in_folder(folder.path().to_owned()).unwrap();
-    let read = || tree.read(&RepoPath::new("large.yaml")).map(|bytes| bytes.len() as u64);
+    let read = || {
+        tree.read(&RepoPath::new("large.yaml"))
+            .map(|bytes| bytes.len() as u64)
+    };
     file.set_len(Source::MAX_BYTES).unwrap();
     assert_eq!(read(), Ok(Source::MAX_BYTES));
     file.set_len(Source::MAX_BYTES + 1).unwrap();
@@ -39,7 +42,11 @@ fn bytes_of_a_file_are_limited() {
 }
 
 fn problems(text: &str) -> Vec<YamlProblemKind> {
-    parse(FileId::default(), text).problems.into_iter().map(|problem| problem.kind).collect()
+    parse(FileId::default(), text)
+        .problems
+        .into_iter()
+        .map(|problem| problem.kind)
+        .collect()
 }
 
 #[test]
@@ -63,8 +70,14 @@ fn values_of_a_document_are_limited() {
     };
     let times = YamlLimit::NODES / 1000 - 2;
     let is_over = |more: u64| !problems(&text(times, more)).is_empty();
-    let most = (0..4000).collect::<Vec<u64>>().partition_point(|more| !is_over(*more));
-    assert!((1..4000).contains(&most), "the limit is near {}: {most}", YamlLimit::NODES);
+    let most = (0..4000)
+        .collect::<Vec<u64>>()
+        .partition_point(|more| !is_over(*more));
+    assert!(
+        (1..4000).contains(&most),
+        "the limit is near {}: {most}",
+        YamlLimit::NODES
+    );
     assert_eq!(
         problems(&text(times, most as u64)),
         [YamlProblemKind::OverLimit(YamlLimit::Nodes)],
@@ -72,7 +85,11 @@ fn values_of_a_document_are_limited() {
     );
     // Beside the aliased lists, the mapping and its keys or values count.
     let counted = times * 1000 + 1000 + most as u64;
-    assert!(counted.abs_diff(YamlLimit::NODES) < 10, "{counted} of {}", YamlLimit::NODES);
+    assert!(
+        counted.abs_diff(YamlLimit::NODES) < 10,
+        "{counted} of {}",
+        YamlLimit::NODES
+    );
 }
 
 #[test]
@@ -82,7 +99,9 @@ fn pieces_and_nesting_of_a_path_are_limited() {
     let nested = |count: usize| {
         Path::parse(&format!("$.{}a{}", "(a.".repeat(count), ")".repeat(count))).is_ok()
     };
-    let most = (0..=2 * MAX_NESTING).collect::<Vec<_>>().partition_point(|count| nested(*count));
+    let most = (0..=2 * MAX_NESTING)
+        .collect::<Vec<_>>()
+        .partition_point(|count| nested(*count));
     assert!(most.abs_diff(MAX_NESTING) <= 1, "{most}");
 }
 
@@ -93,7 +112,13 @@ fn index_of_a_path_is_limited() {
         let mut data = parsed.documents[0].root.clone();
         let path = Path::parse(&format!(".b[{index}]")).unwrap();
         let value = parse(FileId::default(), "1").documents[0].root.clone();
-        path.write(&mut data, &value, ListWrite::Whole, Span::point(FileId::default(), 0)).is_ok()
+        path.write(
+            &mut data,
+            &value,
+            ListWrite::Whole,
+            Span::point(FileId::default(), 0),
+        )
+        .is_ok()
     };
     assert!(written(MAX_INDEX) && !written(MAX_INDEX + 1));
 }
@@ -101,7 +126,11 @@ fn index_of_a_path_is_limited() {
 #[test]
 fn matches_of_a_path_are_limited() {
     let path = Path::parse("$[*]").expect("it is a path");
-    let found = |count: usize| path.find(&list_of_nulls(count)).map(|found| found.len()).ok();
+    let found = |count: usize| {
+        path.find(&list_of_nulls(count))
+            .map(|found| found.len())
+            .ok()
+    };
     assert_eq!(found(MAX_MATCHES), Some(MAX_MATCHES));
     assert_eq!(found(MAX_MATCHES + 1), None);
 }
@@ -120,7 +149,10 @@ fn places_visited_by_a_path_are_limited() {
         path.find(&list(items)).is_err()
     };
     // The path as a whole and its root count, too.
-    assert_eq!(largest(MAX_VISITS - 4..MAX_VISITS + 2, exceeds), MAX_VISITS - 2);
+    assert_eq!(
+        largest(MAX_VISITS - 4..MAX_VISITS + 2, exceeds),
+        MAX_VISITS - 2
+    );
 }
 
 #[test]
@@ -131,7 +163,10 @@ fn places_visited_by_a_path_are_limited_for_each_value() {
         path.find(&data).is_err()
     };
     // Each time, all ten thousand values and the steps of the path are visited.
-    let most = largest(MAX_VISITS_PER_VALUE - 5..MAX_VISITS_PER_VALUE + 5, is_refused);
+    let most = largest(
+        MAX_VISITS_PER_VALUE - 5..MAX_VISITS_PER_VALUE + 5,
+        is_refused,
+    );
     assert_eq!(most, MAX_VISITS_PER_VALUE - 1);
 }
 
@@ -143,7 +178,10 @@ fn places_visited_by_any_path_are_limited() {
     let few = 200..MIN_VISITS / MAX_VISITS_PER_VALUE;
     let most = largest(few, |values| path.find(&list_of_nulls(values - 1)).is_err());
     let visits = most * most;
-    assert!((MIN_VISITS - MIN_VISITS / 50..=MIN_VISITS).contains(&visits), "{visits}");
+    assert!(
+        (MIN_VISITS - MIN_VISITS / 50..=MIN_VISITS).contains(&visits),
+        "{visits}"
+    );
 }
 
 /// A list of `count` nulls, which itself counts as one more value.
@@ -179,8 +217,12 @@ fn document(name: &str, more: &str, data: &str) -> String {
 fn limit_findings(text: String) -> usize {
     let tree = MemoryTree::new().with("documents.yaml", text);
     let checked = check_files(&tree, options(Semantics::Documented), |_| ());
-    let rules: Vec<&str> =
-        checked.findings.diagnostics.iter().map(|finding| finding.rule.name).collect();
+    let rules: Vec<&str> = checked
+        .findings
+        .diagnostics
+        .iter()
+        .map(|finding| finding.rule.name)
+        .collect();
     assert!(rules.iter().all(|rule| *rule == "over-limit"), "{rules:?}");
     rules.len()
 }
@@ -198,7 +240,9 @@ fn is_over_limit(value: &str, source: &str, destination: &str, count: usize, dat
         })
         .collect();
     let substitutions = format!(", substitutions: [{}]", substitutions.join(", "));
-    let data: String = (0..count).map(|at| data.replace('#', &at.to_string())).collect();
+    let data: String = (0..count)
+        .map(|at| data.replace('#', &at.to_string()))
+        .collect();
     let source = document("source", "", &format!("text: {value}"));
     let target = document("target", &substitutions, &data);
     let times = limit_findings([POLICY, &source, &target].concat());
@@ -211,7 +255,13 @@ fn bytes_searched_by_the_steps_of_a_document_are_limited() {
     // A value costs as much as its line: its text, and 16 bytes.
     let megabyte = "x".repeat((1 << 20) - 16);
     let is_over = |count: usize| {
-        is_over_limit(&megabyte, ", pattern: '^(x)', match_group: 1", "path: .t#", count, "")
+        is_over_limit(
+            &megabyte,
+            ", pattern: '^(x)', match_group: 1",
+            "path: .t#",
+            count,
+            "",
+        )
     };
     assert_eq!(largest(60..70, is_over) as u64, MAX_WORK >> 20);
 }
@@ -221,14 +271,23 @@ fn bytes_of_a_rendered_document_are_limited() {
     // Binary data, which takes four letters for three bytes.
     let three_megabytes = format!("!!binary {}", "A".repeat(4 << 20));
     let is_over = |count: usize| is_over_limit(&three_megabytes, "", "path: .t#", count, "");
-    assert_eq!(largest(80..90, is_over) as u64, YamlLimit::BYTES / (3 << 20));
+    assert_eq!(
+        largest(80..90, is_over) as u64,
+        YamlLimit::BYTES / (3 << 20)
+    );
 }
 
 #[test]
 fn bytes_written_by_the_steps_of_a_document_are_limited() {
     let (kilobytes, places) = ("x".repeat(1 << 14), "y".repeat(64));
     let is_over = |count: usize| {
-        is_over_limit(&kilobytes, "", "path: .t#, pattern: y", count, &format!("t#: {places}, "))
+        is_over_limit(
+            &kilobytes,
+            "",
+            "path: .t#, pattern: y",
+            count,
+            &format!("t#: {places}, "),
+        )
     };
     assert_eq!(largest(60..70, is_over) as u64, MAX_WORK >> 20);
 }
@@ -266,7 +325,10 @@ fn depth_of_a_rendered_document_is_limited() {
 fn largest(near: std::ops::Range<usize>, beyond: impl Fn(usize) -> bool) -> usize {
     let near: Vec<usize> = near.collect();
     let within = near.partition_point(|count| !beyond(*count));
-    assert!((1..near.len()).contains(&within), "{near:?} are all on one side: {within}");
+    assert!(
+        (1..near.len()).contains(&within),
+        "{near:?} are all on one side: {within}"
+    );
     near[within - 1]
 }
 
@@ -278,7 +340,9 @@ fn node(text: &str) -> Node {
 
 fn is_refused(schema: &str) -> bool {
     let problems = Schema::compile(&node(schema)).1;
-    problems.iter().any(|problem| problem.fault == SchemaFault::TooLarge)
+    problems
+        .iter()
+        .any(|problem| problem.fault == SchemaFault::TooLarge)
 }
 
 #[test]
@@ -296,7 +360,10 @@ fn nesting_of_a_schema_is_limited() {
         format!("{}{inner}{}", "{not: ".repeat(depth), "}".repeat(depth))
     };
     let schema = |depth: usize| {
-        let (first, second) = (nested(100, "{$ref: '#/definitions/a'}"), nested(depth, "{}"));
+        let (first, second) = (
+            nested(100, "{$ref: '#/definitions/a'}"),
+            nested(depth, "{}"),
+        );
         format!("{{definitions: {{a: {second}}}, allOf: [{first}]}}")
     };
     let most = largest(100..250, |depth| is_refused(&schema(depth)));
@@ -310,9 +377,12 @@ fn nesting_of_a_schema_is_limited() {
 #[test]
 fn nesting_of_a_schema_with_many_definitions_is_limited() {
     let schema = |count: usize, of: &dyn Fn(usize) -> String| {
-        let definitions: String = (0..count).map(|at| format!("d{at}: {}, ", of(at))).collect();
-        let all: String =
-            (0..count).map(|at| format!("{{$ref: '#/definitions/d{at}'}}, ")).collect();
+        let definitions: String = (0..count)
+            .map(|at| format!("d{at}: {}, ", of(at)))
+            .collect();
+        let all: String = (0..count)
+            .map(|at| format!("{{$ref: '#/definitions/d{at}'}}, "))
+            .collect();
         format!("{{definitions: {{{definitions}}}, properties: {{a: {{enum: [{all}]}}}}}}")
     };
     let alone = |_| "{type: string}".to_owned();
@@ -339,7 +409,11 @@ fn schemas_applied_to_one_value_are_limited() {
     let of_each = |level: u64| (0..level).fold(1, |below: u64, _| 1 + 9 * (1 + below));
     let looks = |last: usize| 1 + last as u64 * (1 + of_each(3));
     assert!(looks(most) <= Schema::MAX_LOOKS, "{most}: {}", looks(most));
-    assert!(looks(most + 1) > Schema::MAX_LOOKS, "{most}: {}", looks(most + 1));
+    assert!(
+        looks(most + 1) > Schema::MAX_LOOKS,
+        "{most}: {}",
+        looks(most + 1)
+    );
 }
 
 /// A list whose items are each checked by many schemas.
@@ -364,7 +438,10 @@ fn steps_of_finding_all_violations_are_limited() {
     let wrong = |items: usize| {
         let data = node(&format!("[1{}]", ", x".repeat(items)));
         let violations = schema.violations(&data);
-        violations.into_iter().map(|it| it.wrong).collect::<Vec<_>>()
+        violations
+            .into_iter()
+            .map(|it| it.wrong)
+            .collect::<Vec<_>>()
     };
     let thousands = usize::try_from(Schema::MAX_WORK / 1000).unwrap();
     let wrongs = wrong(thousands / 3);
@@ -383,7 +460,10 @@ fn backtracking_steps_of_all_patterns_of_a_schema_are_limited() {
     let is_beyond = |texts: usize| {
         let data = node(&format!("[{}]", vec!["x".repeat(120); texts].join(", ")));
         let violations = schema.violations(&data);
-        assert!(violations.iter().all(|it| it.wrong == Wrong::Unfinished), "{violations:?}");
+        assert!(
+            violations.iter().all(|it| it.wrong == Wrong::Unfinished),
+            "{violations:?}"
+        );
         !violations.is_empty()
     };
     assert_eq!(largest(1..10, is_beyond), MAX_EFFORT / each);
@@ -401,7 +481,10 @@ fn backtracking_steps_of_a_pattern_are_limited() {
     let most = largest(20..400, is_beyond);
     let steps = (most as u64).pow(3) / 6;
     let limit = MAX_BACKTRACKS as u64;
-    assert!((limit / 4..limit * 4).contains(&steps), "{most} letters: {steps}");
+    assert!(
+        (limit / 4..limit * 4).contains(&steps),
+        "{most} letters: {steps}"
+    );
 }
 
 /// At each letter, a search goes to the end for a `b` before it accepts the letter alone.
@@ -410,7 +493,9 @@ fn steps_beyond_the_matches_of_a_pattern_are_limited() {
     let pattern = Pattern::parse("a+b|a").expect("it is a pattern");
     let replace = |letters: usize, effort: &mut Effort| {
         let (text, with) = ("a".repeat(letters), Replacement::Literal("x"));
-        pattern.replace_all_within(&text, with, effort).map(|(_, count)| count)
+        pattern
+            .replace_all_within(&text, with, effort)
+            .map(|(_, count)| count)
     };
     let letters = 20_000;
     let looks = letters * (letters - 1) / 2;
@@ -418,7 +503,10 @@ fn steps_beyond_the_matches_of_a_pattern_are_limited() {
     for _ in 0..MAX_LOOKS / looks {
         assert_eq!(replace(letters, &mut effort), Ok(letters));
     }
-    assert_eq!(replace(letters, &mut effort), Err(PatternFailure::TooManySteps));
+    assert_eq!(
+        replace(letters, &mut effort),
+        Err(PatternFailure::TooManySteps)
+    );
     assert_eq!(replace(1, &mut effort), Ok(1), "nothing follows the match");
 }
 
@@ -475,7 +563,10 @@ fn steps_of_checking_property_groups_are_limited() {
     let groups = groups_of(&schema);
     assert_eq!(groups.problems.len(), 0);
     let is_unfinished = |items: usize| {
-        let data = node(&format!("c: 1\nl: [{}]\n", vec!["{b: 1}"; items].join(", ")));
+        let data = node(&format!(
+            "c: 1\nl: [{}]\n",
+            vec!["{b: 1}"; items].join(", ")
+        ));
         !groups.findings(&data, &Versions::default()).is_empty()
     };
     let looks = usize::try_from(Groups::MAX_WORK).unwrap();
@@ -494,7 +585,8 @@ fn depth_of_writes_to_descendants_is_limited() {
             data = Node::new(Value::Mapping(Arc::new(mapping)), at);
         }
         let path = Path::parse("$..b").expect("it is a path");
-        path.update(&mut data, &Node::new(Value::Null, at), ListWrite::Whole).is_err()
+        path.update(&mut data, &Node::new(Value::Null, at), ListWrite::Whole)
+            .is_err()
     };
     let most = largest(MAX_DESCENT - 5..MAX_DESCENT + 5, is_refused);
     assert!(most.abs_diff(MAX_DESCENT) <= 1, "{most}");

@@ -85,7 +85,13 @@ impl<'a> Oracle<'a> {
     pub fn new(log: &'a Log, site: &str) -> Self {
         let (versions, rendered) = state::versions(log, site);
         let (matches, counterparts) = (RefCell::default(), RefCell::default());
-        Self { log, versions, rendered, matches, counterparts }
+        Self {
+            log,
+            versions,
+            rendered,
+            matches,
+            counterparts,
+        }
     }
 
     /// Blame of the site; `None` if it cannot start here.
@@ -94,7 +100,10 @@ impl<'a> Oracle<'a> {
         let blamed = outputs.iter().enumerate().filter_map(|(index, output)| {
             let data = output.data.as_ref()?;
             let origin = |pointer: String| self.walk(self.start(index, pointer)).1;
-            let values = values(data).into_iter().map(|at| (at.clone(), origin(at))).collect();
+            let values = values(data)
+                .into_iter()
+                .map(|at| (at.clone(), origin(at)))
+                .collect();
             let last = origin(String::new()).commit;
             Some((output.key(), BlamedOutput { last, values }))
         });
@@ -104,12 +113,19 @@ impl<'a> Oracle<'a> {
     /// The history of one value, newest first.
     pub fn history(&self, key: &[String; 3], pointer: &str) -> Vec<HistoryEntry> {
         let outputs = self.outputs(0).expect("the start is usable");
-        let output = outputs.iter().position(|output| output.key() == *key).expect("an output");
+        let output = outputs
+            .iter()
+            .position(|output| output.key() == *key)
+            .expect("an output");
         let mut place = Some(self.start(output, pointer.to_owned()));
         let mut entries = Vec::new();
         while let Some(from) = place {
             let (end, origin) = self.walk(from);
-            let before = self.remaining(&end).0.first().map(|parent| self.before(&end, *parent));
+            let before = self
+                .remaining(&end)
+                .0
+                .first()
+                .map(|parent| self.before(&end, *parent));
             let values = [before.as_ref(), Some(&end)].map(|place| self.value(place?));
             let hidden = values.iter().flatten().any(|value| value.secret);
             let is_last = origin.end != "changed";
@@ -117,7 +133,12 @@ impl<'a> Oracle<'a> {
                 let value = value.filter(|_| !hidden);
                 value.map_or(Json::Null, shown)
             });
-            entries.push(HistoryEntry { origin, before: earlier, after, hidden });
+            entries.push(HistoryEntry {
+                origin,
+                before: earlier,
+                after,
+                hidden,
+            });
             place = before.filter(|_| !is_last);
         }
         entries
@@ -125,7 +146,13 @@ impl<'a> Oracle<'a> {
 
     fn start(&self, output: usize, pointer: String) -> Place {
         let key = self.key(0, output);
-        Place { version: 0, key, output: Some(output), pointer: pointer.into(), is_taken: false }
+        Place {
+            version: 0,
+            key,
+            output: Some(output),
+            pointer: pointer.into(),
+            is_taken: false,
+        }
     }
 
     /// Follows a value to the commit that it comes from.
@@ -138,7 +165,10 @@ impl<'a> Oracle<'a> {
                     let origin = Origin {
                         commit: self.commit_id(place.version),
                         end: self.end(&parents).to_owned(),
-                        passed_over: passed_over.into_iter().map(|it| self.commit_id(it)).collect(),
+                        passed_over: passed_over
+                            .into_iter()
+                            .map(|it| self.commit_id(it))
+                            .collect(),
                     };
                     return (place, origin);
                 }
@@ -158,9 +188,14 @@ impl<'a> Oracle<'a> {
     /// with an equal value.
     fn matching_parent(&self, place: &Place, parents: &[usize]) -> Option<Place> {
         if let Some(version) = self.same_inputs(place.version, parents) {
-            return Some(Place { version, ..place.clone() });
+            return Some(Place {
+                version,
+                ..place.clone()
+            });
         }
-        let with_site = parents.iter().filter(|parent| self.outputs(**parent).is_some());
+        let with_site = parents
+            .iter()
+            .filter(|parent| self.outputs(**parent).is_some());
         let mut places = with_site.map(|parent| self.before(place, *parent));
         places.find(|before| self.is_equal(place, before))
     }
@@ -183,7 +218,10 @@ impl<'a> Oracle<'a> {
         let Version { name, inputs, .. } = &self.versions[version];
         let is_same =
             |parent: &Version| parent.name == *name && Arc::ptr_eq(&parent.inputs, inputs);
-        parents.iter().copied().find(|parent| is_same(&self.versions[*parent]))
+        parents
+            .iter()
+            .copied()
+            .find(|parent| is_same(&self.versions[*parent]))
     }
 
     /// Parents of a place, with each parent in which it is unknown replaced by its own parents,
@@ -222,7 +260,13 @@ impl<'a> Oracle<'a> {
         let output = self.output_before(place, version);
         let key = output.map_or_else(|| Rc::clone(&place.key), |output| self.key(version, output));
         let pointer = Rc::clone(&place.pointer);
-        let mut before = Place { version, key, output, pointer, is_taken: false };
+        let mut before = Place {
+            version,
+            key,
+            output,
+            pointer,
+            is_taken: false,
+        };
         if let Some((head, base)) = self.data(place).zip(self.data(&before))
             && !Arc::ptr_eq(head, base)
         {
@@ -238,7 +282,9 @@ impl<'a> Oracle<'a> {
     fn pointer_before(&self, pointer: &str, head: &Arc<Node>, base: &Arc<Node>) -> (Rc<str>, bool) {
         let pair = [Arc::as_ptr(head), Arc::as_ptr(base)];
         let mut known = self.counterparts.borrow_mut();
-        let known = known.entry(pair).or_insert_with(|| counterparts(head, base));
+        let known = known
+            .entry(pair)
+            .or_insert_with(|| counterparts(head, base));
         let mut around = pointer;
         loop {
             if let Some(found) = known.get(around) {
@@ -250,9 +296,10 @@ impl<'a> Oracle<'a> {
     }
 
     fn output_before(&self, place: &Place, version: usize) -> Option<usize> {
-        let (State::Rendered(head), State::Rendered(base)) =
-            (&self.versions[place.version].state, &self.versions[version].state)
-        else {
+        let (State::Rendered(head), State::Rendered(base)) = (
+            &self.versions[place.version].state,
+            &self.versions[version].state,
+        ) else {
             return None;
         };
         let Some(output) = place.output else {
@@ -297,19 +344,32 @@ impl BlamedOutput {
     fn read(output: &Json, commits: &Json) -> Self {
         let changes = items(&output["changes"]).map(|it| Origin::read(it, commits));
         let changes: Vec<Origin> = changes.collect();
-        let value =
-            |value: &Json| (text(&value["pointer"]), changes[index(&value["change"])].clone());
+        let value = |value: &Json| {
+            (
+                text(&value["pointer"]),
+                changes[index(&value["change"])].clone(),
+            )
+        };
         let last = commit_id(&output["last"], commits);
-        Self { last, values: items(&output["values"]).map(value).collect() }
+        Self {
+            last,
+            values: items(&output["values"]).map(value).collect(),
+        }
     }
 }
 
 impl Origin {
     /// Reads a change of a report.
     fn read(change: &Json, commits: &Json) -> Self {
-        let passed_over = items(&change["passed_over"]).map(|it| commit_id(it, commits)).collect();
+        let passed_over = items(&change["passed_over"])
+            .map(|it| commit_id(it, commits))
+            .collect();
         let commit = commit_id(&change["commit"], commits);
-        Self { commit, end: text(&change["end"]), passed_over }
+        Self {
+            commit,
+            end: text(&change["end"]),
+            passed_over,
+        }
     }
 }
 
@@ -317,7 +377,12 @@ impl Origin {
 pub fn report(repository: &Path, arguments: &[&str]) -> Option<Json> {
     let mut layercake = Command::new(env!("CARGO_BIN_EXE_layercake"));
     scrub(&mut layercake);
-    layercake.arg("-C").arg(repository).arg("blame").args(arguments).args(["-o", "json"]);
+    layercake
+        .arg("-C")
+        .arg(repository)
+        .arg("blame")
+        .args(arguments)
+        .args(["-o", "json"]);
     let output = layercake.output().expect("it runs");
     match output.status.code() {
         Some(0) => Some(serde_json::from_slice(&output.stdout).expect("a report is JSON")),
@@ -355,7 +420,11 @@ fn text(value: &Json) -> String {
 }
 
 fn index(value: &Json) -> usize {
-    value.as_u64().expect("an index").try_into().expect("it is small")
+    value
+        .as_u64()
+        .expect("an index")
+        .try_into()
+        .expect("it is small")
 }
 
 fn commit_id(value: &Json, commits: &Json) -> CommitId {
@@ -384,7 +453,9 @@ pub fn differences(expected: &Blame, found: &Blame) -> Vec<String> {
             let (expected, found) = (expected.values.get(pointer), found.values.get(pointer));
             if expected != found {
                 let key = key.join(" ");
-                lines.push(format!("{key} `{pointer}`: expected {expected:?}, found {found:?}"));
+                lines.push(format!(
+                    "{key} `{pointer}`: expected {expected:?}, found {found:?}"
+                ));
             }
         }
     }

@@ -6,12 +6,17 @@ use layercake::near::{
 
 #[test]
 fn one_typo_is_a_distance_of_one() {
-    let names =
-        ["", "a", "b", "ab", "ba", "abc", "acb", "bac", "aab", "abab", "\u{e4}b", "b\u{e4}"];
+    let names = [
+        "", "a", "b", "ab", "ba", "abc", "acb", "bac", "aab", "abab", "\u{e4}b", "b\u{e4}",
+    ];
     for one in names {
         for other in names {
             let distance = strsim::damerau_levenshtein(one, other);
-            assert_eq!(is_one_slip_apart(one, other), distance == 1, "{one} and {other}");
+            assert_eq!(
+                is_one_slip_apart(one, other),
+                distance == 1,
+                "{one} and {other}"
+            );
         }
     }
 }
@@ -55,10 +60,12 @@ fn searches_that_share_a_limit_end_with_it() {
 
 #[test]
 fn typos_are_found_among_many_names() {
-    let names: Vec<String> = ["", "a", "\u{e4}", "ab", "ba", "b\u{e4}", "abc", "acb", "abcd"]
-        .iter()
-        .flat_map(|start| ["", "x", "xy"].map(|end| format!("{start}{end}")))
-        .collect();
+    let names: Vec<String> = [
+        "", "a", "\u{e4}", "ab", "ba", "b\u{e4}", "abc", "acb", "abcd",
+    ]
+    .iter()
+    .flat_map(|start| ["", "x", "xy"].map(|end| format!("{start}{end}")))
+    .collect();
     let slips: Slips<'_> = names.iter().map(String::as_str).collect();
     for name in &names {
         let mut expected: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -78,7 +85,11 @@ fn names_that_differ_in_case_are_the_most_similar() {
         ("lab", Some("Lab")),
         ("nothing", None),
     ] {
-        assert_eq!(nearest_in_any_case(name, ["lab", "lab-one", "Lab"]), near, "{name}");
+        assert_eq!(
+            nearest_in_any_case(name, ["lab", "lab-one", "Lab"]),
+            near,
+            "{name}"
+        );
     }
 }
 
@@ -88,7 +99,10 @@ fn long_lists_of_names_end_with_a_count() {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     assert_eq!(list(names[..10].iter().copied()), names[..10].join(", "));
     assert!(list(names.iter().copied()).ends_with(", n19 and 12 more"));
-    assert_eq!(help_for_unknown("N12", "names", &names).as_deref(), Some("did you mean `n12`?"));
+    assert_eq!(
+        help_for_unknown("N12", "names", &names).as_deref(),
+        Some("did you mean `n12`?")
+    );
     let listed = help_for_unknown("other", "names", &names[..2]);
     assert_eq!(listed.as_deref(), Some("the names are: n10, n11"));
     assert_eq!(help_for_unknown("other", "names", &[]), None);

@@ -40,7 +40,10 @@ pub fn apply(base: &Node, patch: &Patch) -> Result<Node, Failure> {
             Ok(result)
         }
         Err(merge::Failure::JsonPatch(failure)) => {
-            assert!(same(&result.value, &base.value), "a failing patch applies nothing");
+            assert!(
+                same(&result.value, &base.value),
+                "a failing patch applies nothing"
+            );
             Err(failure)
         }
         Err(merge::Failure::CloudInit(failure)) => panic!("{failure:?}"),
@@ -57,13 +60,17 @@ fn refused(base: &str, patch: &str) -> String {
     let failure = patched(base, patch).expect_err(patch);
     assert_eq!(failure.at.file, file(1));
     let at = &patch[failure.at.range()];
-    let operation = failure.operation.map_or(String::new(), |index| format!("{index} "));
+    let operation = failure
+        .operation
+        .map_or(String::new(), |index| format!("{index} "));
     let reason = match &failure.reason {
         Reason::NotJson(what) => format!("NotJson: {what}"),
         Reason::MissingKey { member, reached }
         | Reason::OutOfRange { member, reached }
         | Reason::NotAnIndex { member, reached }
-        | Reason::NotAContainer { member, reached, .. } => {
+        | Reason::NotAContainer {
+            member, reached, ..
+        } => {
             format!("{} {} in {reached}", name(&failure.reason), member.as_str())
         }
         Reason::Different { found } => format!("Different from {}", &base[found.range()]),
@@ -74,7 +81,10 @@ fn refused(base: &str, patch: &str) -> String {
 
 fn name(reason: &Reason) -> String {
     let text = format!("{reason:?}");
-    text.split([' ', '(', '{']).next().expect("a name").to_owned()
+    text.split([' ', '(', '{'])
+        .next()
+        .expect("a name")
+        .to_owned()
 }
 
 #[test]
@@ -189,31 +199,87 @@ fn operations_match_python() {
         ("a: 1", "{}", "a: 1"),
         ("a: 1", r#""""#, "a: 1"),
         // An existing value is replaced in its place; `-` is a key of a mapping.
-        ("{a: 1, b: 2}", r#"[{"op":"add","path":"/a","value":null}]"#, "{a: null, b: 2}"),
+        (
+            "{a: 1, b: 2}",
+            r#"[{"op":"add","path":"/a","value":null}]"#,
+            "{a: null, b: 2}",
+        ),
         ("{}", r#"[{"op":"add","path":"/-","value":1}]"#, "{'-': 1}"),
-        ("{'-': 1, a: 2}", r#"[{"op":"remove","path":"/-"}]"#, "{a: 2}"),
-        ("{'': 1}", r#"[{"op":"replace","path":"/","value":2}]"#, "{'': 2}"),
-        ("{'0': 1}", r#"[{"op":"replace","path":"/0","value":2}]"#, "{'0': 2}"),
+        (
+            "{'-': 1, a: 2}",
+            r#"[{"op":"remove","path":"/-"}]"#,
+            "{a: 2}",
+        ),
+        (
+            "{'': 1}",
+            r#"[{"op":"replace","path":"/","value":2}]"#,
+            "{'': 2}",
+        ),
+        (
+            "{'0': 1}",
+            r#"[{"op":"replace","path":"/0","value":2}]"#,
+            "{'0': 2}",
+        ),
         // A numeric key is not a string.
-        ("{1: a}", r#"[{"op":"add","path":"/1","value":"b"}]"#, "{1: a, '1': b}"),
+        (
+            "{1: a}",
+            r#"[{"op":"add","path":"/1","value":"b"}]"#,
+            "{1: a, '1': b}",
+        ),
         // The end of a list.
-        ("a: []", r#"[{"op":"add","path":"/a/0","value":1}]"#, "a: [1]"),
-        ("a: [1]", r#"[{"op":"add","path":"/a/1","value":2}]"#, "a: [1, 2]"),
+        (
+            "a: []",
+            r#"[{"op":"add","path":"/a/0","value":1}]"#,
+            "a: [1]",
+        ),
+        (
+            "a: [1]",
+            r#"[{"op":"add","path":"/a/1","value":2}]"#,
+            "a: [1, 2]",
+        ),
         // The whole document.
-        ("a: 1", r#"[{"op":"add","path":"","value":{"b":2}}]"#, "b: 2"),
+        (
+            "a: 1",
+            r#"[{"op":"add","path":"","value":{"b":2}}]"#,
+            "b: 2",
+        ),
         ("a: 1", r#"[{"op":"replace","path":"","value":[3]}]"#, "[3]"),
-        ("a: 1", r#"[{"op":"test","path":"","value":{"a":1}}]"#, "a: 1"),
+        (
+            "a: 1",
+            r#"[{"op":"test","path":"","value":{"a":1}}]"#,
+            "a: 1",
+        ),
         (
             "a: 1",
             r#"[{"op":"replace","path":"","value":[3]},{"op":"add","path":"/0","value":4}]"#,
             "[4, 3]",
         ),
         // To its own place: nothing happens if the value exists.
-        ("a: [1, 2]", r#"[{"op":"move","from":"/a/0","path":"/a/0"}]"#, "a: [1, 2]"),
-        ("a: [1, 2]", r#"[{"op":"copy","from":"/a/0","path":"/a/0"}]"#, "a: [1, 1, 2]"),
-        ("{a: 1, b: 2}", r#"[{"op":"copy","from":"/a","path":"/b"}]"#, "{a: 1, b: 1}"),
-        ("a: {b: 1}", r#"[{"op":"copy","from":"/a","path":"/a/c"}]"#, "a: {b: 1, c: {b: 1}}"),
-        ("a: {b: 1}", r#"[{"op":"move","from":"/a/b","path":"/a"}]"#, "a: 1"),
+        (
+            "a: [1, 2]",
+            r#"[{"op":"move","from":"/a/0","path":"/a/0"}]"#,
+            "a: [1, 2]",
+        ),
+        (
+            "a: [1, 2]",
+            r#"[{"op":"copy","from":"/a/0","path":"/a/0"}]"#,
+            "a: [1, 1, 2]",
+        ),
+        (
+            "{a: 1, b: 2}",
+            r#"[{"op":"copy","from":"/a","path":"/b"}]"#,
+            "{a: 1, b: 1}",
+        ),
+        (
+            "a: {b: 1}",
+            r#"[{"op":"copy","from":"/a","path":"/a/c"}]"#,
+            "a: {b: 1, c: {b: 1}}",
+        ),
+        (
+            "a: {b: 1}",
+            r#"[{"op":"move","from":"/a/b","path":"/a"}]"#,
+            "a: 1",
+        ),
         // Out of a list, then to the value that is at the path by then.
         (
             "a: [{x: 1}, {y: 2}]",
@@ -233,8 +299,16 @@ fn operations_match_python() {
             "a: [1, true, {b: 2}]",
         ),
         // A duplicate key has both values.
-        ("{}", r#"[{"op":"add","path":"/a","value":{"b":1,"c":2,"b":3}}]"#, "a: {b: [1, 3], c: 2}"),
-        ("{}", r#"[{"op":"add","path":"/a","value":1,"value":2}]"#, "a: [1, 2]"),
+        (
+            "{}",
+            r#"[{"op":"add","path":"/a","value":{"b":1,"c":2,"b":3}}]"#,
+            "a: {b: [1, 3], c: 2}",
+        ),
+        (
+            "{}",
+            r#"[{"op":"add","path":"/a","value":1,"value":2}]"#,
+            "a: [1, 2]",
+        ),
         // Escapes of pointers.
         (
             "{a/b: {m~n: 1}}",
@@ -260,27 +334,67 @@ fn failing_patch_reports_reason_and_place() {
 const MALFORMED: &[Refusal] = &[
     ("{}", "", "NotJson: expected a value | "),
     ("{}", "1", r#"NotAList("an integer") | 1"#),
-    ("{}", r#"{"op":"add"}"#, r#"NotAList("a mapping") | {"op":"add"}"#),
+    (
+        "{}",
+        r#"{"op":"add"}"#,
+        r#"NotAList("a mapping") | {"op":"add"}"#,
+    ),
     ("{}", r#"["add"]"#, r#"0 NotAMapping("a string") | "add""#),
-    ("{}", r#"[{"path":""}]"#, r#"0 MissingMember(Op) | {"path":""}"#),
-    ("{}", r#"[{"op":"put","path":""}]"#, r#"0 UnknownOperation | "put""#),
-    ("{}", r#"[{"op":"Add","path":"","value":1}]"#, r#"0 UnknownOperation | "Add""#),
-    ("{}", r#"[{"op":"remove"}]"#, r#"0 MissingMember(Path) | {"op":"remove"}"#),
+    (
+        "{}",
+        r#"[{"path":""}]"#,
+        r#"0 MissingMember(Op) | {"path":""}"#,
+    ),
+    (
+        "{}",
+        r#"[{"op":"put","path":""}]"#,
+        r#"0 UnknownOperation | "put""#,
+    ),
+    (
+        "{}",
+        r#"[{"op":"Add","path":"","value":1}]"#,
+        r#"0 UnknownOperation | "Add""#,
+    ),
+    (
+        "{}",
+        r#"[{"op":"remove"}]"#,
+        r#"0 MissingMember(Path) | {"op":"remove"}"#,
+    ),
     (
         "{}",
         r#"[{"op":"remove","path":1}]"#,
         r#"0 NotAText { member: Path, found: "an integer" } | 1"#,
     ),
-    ("{}", r#"[{"op":"add","path":"/a"}]"#, r#"0 MissingMember(Value) | {"op":"add","path":"/a"}"#),
+    (
+        "{}",
+        r#"[{"op":"add","path":"/a"}]"#,
+        r#"0 MissingMember(Value) | {"op":"add","path":"/a"}"#,
+    ),
     (
         "{}",
         r#"[{"op":"move","path":"/a"}]"#,
         r#"0 MissingMember(From) | {"op":"move","path":"/a"}"#,
     ),
-    ("{}", r#"[{"op":"copy","path":"/a","from":"b"}]"#, r#"0 NoLeadingSlash(From) | "b""#),
-    ("{}", r#"[{"op":"remove","path":"a"}]"#, r#"0 NoLeadingSlash(Path) | "a""#),
-    ("{}", r#"[{"op":"remove","path":"/a~2"}]"#, r#"0 InvalidEscape(Path) | "/a~2""#),
-    ("{}", r#"[{"op":"remove","path":"/a~"}]"#, r#"0 InvalidEscape(Path) | "/a~""#),
+    (
+        "{}",
+        r#"[{"op":"copy","path":"/a","from":"b"}]"#,
+        r#"0 NoLeadingSlash(From) | "b""#,
+    ),
+    (
+        "{}",
+        r#"[{"op":"remove","path":"a"}]"#,
+        r#"0 NoLeadingSlash(Path) | "a""#,
+    ),
+    (
+        "{}",
+        r#"[{"op":"remove","path":"/a~2"}]"#,
+        r#"0 InvalidEscape(Path) | "/a~2""#,
+    ),
+    (
+        "{}",
+        r#"[{"op":"remove","path":"/a~"}]"#,
+        r#"0 InvalidEscape(Path) | "/a~""#,
+    ),
 ];
 
 /// Patches refused because of the document.
@@ -291,7 +405,11 @@ const INAPPLICABLE: &[Refusal] = &[
         r#"[{"op":"remove","path":"/a"},{"op":"remove","path":"/a"}]"#,
         r#"1 MissingKey path in . | "/a""#,
     ),
-    ("{1: a}", r#"[{"op":"remove","path":"/1"}]"#, r#"0 MissingKey path in . | "/1""#),
+    (
+        "{1: a}",
+        r#"[{"op":"remove","path":"/1"}]"#,
+        r#"0 MissingKey path in . | "/1""#,
+    ),
     (
         "a: {b: {}}",
         r#"[{"op":"replace","path":"/a/b/c","value":1}]"#,
@@ -302,14 +420,26 @@ const INAPPLICABLE: &[Refusal] = &[
         r#"[{"op":"copy","from":"/a/b","path":"/c"}]"#,
         r#"0 MissingKey from in .a | "/a/b""#,
     ),
-    ("a: {}", r#"[{"op":"test","path":"/b","value":null}]"#, r#"0 MissingKey path in . | "/b""#),
-    ("a: [1]", r#"[{"op":"add","path":"/a/2","value":1}]"#, r#"0 OutOfRange path in .a | "/a/2""#),
+    (
+        "a: {}",
+        r#"[{"op":"test","path":"/b","value":null}]"#,
+        r#"0 MissingKey path in . | "/b""#,
+    ),
+    (
+        "a: [1]",
+        r#"[{"op":"add","path":"/a/2","value":1}]"#,
+        r#"0 OutOfRange path in .a | "/a/2""#,
+    ),
     (
         "a: [1]",
         r#"[{"op":"replace","path":"/a/1","value":1}]"#,
         r#"0 OutOfRange path in .a | "/a/1""#,
     ),
-    ("a: [1]", r#"[{"op":"remove","path":"/a/1"}]"#, r#"0 OutOfRange path in .a | "/a/1""#),
+    (
+        "a: [1]",
+        r#"[{"op":"remove","path":"/a/1"}]"#,
+        r#"0 OutOfRange path in .a | "/a/1""#,
+    ),
     (
         "a: [1]",
         r#"[{"op":"remove","path":"/a/99999999999999999999"}]"#,
@@ -335,9 +465,21 @@ const INAPPLICABLE: &[Refusal] = &[
         r#"[{"op":"add","path":"/a/-1","value":1}]"#,
         r#"0 NotAnIndex path in .a | "/a/-1""#,
     ),
-    ("a: [1]", r#"[{"op":"add","path":"/a/","value":1}]"#, r#"0 NotAnIndex path in .a | "/a/""#),
-    ("a: [1]", r#"[{"op":"add","path":"/a/x","value":1}]"#, r#"0 NotAnIndex path in .a | "/a/x""#),
-    ("a: 1", r#"[{"op":"add","path":"/a/b","value":1}]"#, r#"0 NotAContainer path in .a | "/a/b""#),
+    (
+        "a: [1]",
+        r#"[{"op":"add","path":"/a/","value":1}]"#,
+        r#"0 NotAnIndex path in .a | "/a/""#,
+    ),
+    (
+        "a: [1]",
+        r#"[{"op":"add","path":"/a/x","value":1}]"#,
+        r#"0 NotAnIndex path in .a | "/a/x""#,
+    ),
+    (
+        "a: 1",
+        r#"[{"op":"add","path":"/a/b","value":1}]"#,
+        r#"0 NotAContainer path in .a | "/a/b""#,
+    ),
     (
         "a: [null]",
         r#"[{"op":"copy","from":"/a/0/x/y","path":"/b"}]"#,
@@ -348,21 +490,61 @@ const INAPPLICABLE: &[Refusal] = &[
         r#"[{"op":"test","path":"/a/0","value":"t"}]"#,
         r#"0 NotAContainer path in .a | "/a/0""#,
     ),
-    ("a: [1]", r#"[{"op":"remove","path":"/a/-"}]"#, r#"0 PastTheEnd(Path) | "/a/-""#),
-    ("a: [1]", r#"[{"op":"replace","path":"/a/-","value":1}]"#, r#"0 PastTheEnd(Path) | "/a/-""#),
-    ("{'-': 1}", r#"[{"op":"replace","path":"/-","value":1}]"#, r#"0 PastTheEnd(Path) | "/-""#),
-    ("a: [{}]", r#"[{"op":"add","path":"/a/-/b","value":1}]"#, r#"0 PastTheEnd(Path) | "/a/-/b""#),
-    ("a: 1", r#"[{"op":"remove","path":""}]"#, r#"0 WholeDocument(Path) | """#),
-    ("a: 1", r#"[{"op":"copy","from":"","path":"/b"}]"#, r#"0 WholeDocument(From) | """#),
-    ("a: 1", r#"[{"op":"move","from":"","path":""}]"#, r#"0 WholeDocument(From) | """#),
-    ("[1]", r#"[{"op":"add","path":"","value":{}}]"#, r#"0 WholeDocument(Path) | """#),
-    ("a: {b: 1}", r#"[{"op":"move","from":"/a","path":"/a/b"}]"#, r#"0 IntoItself | "/a/b""#),
+    (
+        "a: [1]",
+        r#"[{"op":"remove","path":"/a/-"}]"#,
+        r#"0 PastTheEnd(Path) | "/a/-""#,
+    ),
+    (
+        "a: [1]",
+        r#"[{"op":"replace","path":"/a/-","value":1}]"#,
+        r#"0 PastTheEnd(Path) | "/a/-""#,
+    ),
+    (
+        "{'-': 1}",
+        r#"[{"op":"replace","path":"/-","value":1}]"#,
+        r#"0 PastTheEnd(Path) | "/-""#,
+    ),
+    (
+        "a: [{}]",
+        r#"[{"op":"add","path":"/a/-/b","value":1}]"#,
+        r#"0 PastTheEnd(Path) | "/a/-/b""#,
+    ),
+    (
+        "a: 1",
+        r#"[{"op":"remove","path":""}]"#,
+        r#"0 WholeDocument(Path) | """#,
+    ),
+    (
+        "a: 1",
+        r#"[{"op":"copy","from":"","path":"/b"}]"#,
+        r#"0 WholeDocument(From) | """#,
+    ),
+    (
+        "a: 1",
+        r#"[{"op":"move","from":"","path":""}]"#,
+        r#"0 WholeDocument(From) | """#,
+    ),
+    (
+        "[1]",
+        r#"[{"op":"add","path":"","value":{}}]"#,
+        r#"0 WholeDocument(Path) | """#,
+    ),
+    (
+        "a: {b: 1}",
+        r#"[{"op":"move","from":"/a","path":"/a/b"}]"#,
+        r#"0 IntoItself | "/a/b""#,
+    ),
     (
         "a: [[1]]",
         r#"[{"op":"move","from":"/a/0","path":"/a/0/0"}]"#,
         r#"0 OutOfRange path in .a | "/a/0/0""#,
     ),
-    ("a: .nan", r#"[{"op":"test","path":"/a","value":NaN}]"#, "0 Different from .nan | NaN"),
+    (
+        "a: .nan",
+        r#"[{"op":"test","path":"/a","value":NaN}]"#,
+        "0 Different from .nan | NaN",
+    ),
 ];
 
 /// Value that a patch inserts.
@@ -386,8 +568,14 @@ fn values_are_read_as_json_and_not_as_yaml() {
         ("-0", Value::Int(0)),
         ("-12", Value::Int(-12)),
         ("9223372036854775807", Value::Int(i64::MAX)),
-        ("9223372036854775808", Value::BigInt("9223372036854775808".into())),
-        ("-99999999999999999999", Value::BigInt("-99999999999999999999".into())),
+        (
+            "9223372036854775808",
+            Value::BigInt("9223372036854775808".into()),
+        ),
+        (
+            "-99999999999999999999",
+            Value::BigInt("-99999999999999999999".into()),
+        ),
         ("1e5", Value::Float(100_000.0)),
         ("1E-2", Value::Float(0.01)),
         ("2.50", Value::Float(2.5)),
@@ -472,7 +660,10 @@ fn patches_that_exceed_memory_limits_are_refused() {
     use layercake::yaml::YamlLimit;
     let nested = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     assert_eq!(value(&nested), Err(Reason::OverLimit(YamlLimit::Depth)));
-    assert_eq!(value(&"9".repeat(4301)), Err(Reason::OverLimit(YamlLimit::Digits)));
+    assert_eq!(
+        value(&"9".repeat(4301)),
+        Err(Reason::OverLimit(YamlLimit::Digits))
+    );
     assert!(value(&"9".repeat(4300)).is_ok());
     // Each copy is inserted into its own source.
     let operation = r#"{"op":"copy","from":"/a","path":"/a/x"}"#;
@@ -573,7 +764,11 @@ fn places_are_traced_in_both_directions() {
             words.sort();
             words
         };
-        assert_eq!(sorted(&destinations(base, patch, input, from)), sorted(to), "{from}");
+        assert_eq!(
+            sorted(&destinations(base, patch, input, from)),
+            sorted(to),
+            "{from}"
+        );
     }
 }
 
@@ -581,8 +776,14 @@ fn places_are_traced_in_both_directions() {
 fn failing_patch_keeps_every_place() {
     let patch = r#"[{"op":"remove","path":"/a"},{"op":"remove","path":"/a"}]"#;
     assert_eq!(origin("a: 1", patch, ".a"), "Base .a");
-    assert_eq!(destinations("a: 1", patch, NumberedInput::Before, ".a"), ".a");
-    assert_eq!(destinations("a: 1", patch, NumberedInput::Source, ".[0]"), "");
+    assert_eq!(
+        destinations("a: 1", patch, NumberedInput::Before, ".a"),
+        ".a"
+    );
+    assert_eq!(
+        destinations("a: 1", patch, NumberedInput::Source, ".[0]"),
+        ""
+    );
 }
 
 #[test]
@@ -621,7 +822,10 @@ fn secrets_stay_secret() {
     strategy.merge(&mut result, &marked).expect(text);
     assert!(!secret(&result, "c"));
     let added = result.get("d").and_then(Node::as_sequence).expect("a list");
-    assert!(secret(&result, "d") && added[0].secret, "a value of a secret patch");
+    assert!(
+        secret(&result, "d") && added[0].secret,
+        "a value of a secret patch"
+    );
 }
 
 #[test]

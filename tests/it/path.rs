@@ -54,8 +54,13 @@ fn path(text: &str) -> Path {
 #[track_caller]
 fn finds(text: &str, data: &Json, expected: Json) {
     let data = of(data.clone());
-    let found = path(text).find(&data).unwrap_or_else(|error| panic!("{text}: {error}"));
-    let found: Vec<Node> = found.into_iter().map(|found| found.node.into_owned()).collect();
+    let found = path(text)
+        .find(&data)
+        .unwrap_or_else(|error| panic!("{text}: {error}"));
+    let found: Vec<Node> = found
+        .into_iter()
+        .map(|found| found.node.into_owned())
+        .collect();
     assert_eq!(node(Value::from(found)), of(expected), "{text}");
 }
 
@@ -73,7 +78,9 @@ fn writes(text: &str, data: Json, value: Json, expected: Json) {
 fn refuses(text: &str, data: Json, value: Json) -> WalkError {
     let before = of(data);
     let mut data = before.clone();
-    let error = path(text).write(&mut data, &of(value), ListWrite::Popped, here()).unwrap_err();
+    let error = path(text)
+        .write(&mut data, &of(value), ListWrite::Popped, here())
+        .unwrap_err();
     assert_eq!(data, before, "{text}");
     error
 }
@@ -125,9 +132,15 @@ fn plain_paths_have_segments() {
         ("$", vec![]),
         (".a", vec![name("a")]),
         ("a.b-c", vec![name("a"), name("b-c")]),
-        ("$.a[0].b[-1]", vec![name("a"), Segment::Index(0), name("b"), Segment::Index(-1)]),
+        (
+            "$.a[0].b[-1]",
+            vec![name("a"), Segment::Index(0), name("b"), Segment::Index(-1)],
+        ),
         (" .'x.y' ", vec![]),
-        (".'x.y'.\"z\"['k'].007", vec![name("x.y"), name("z"), name("k"), name("7")]),
+        (
+            ".'x.y'.\"z\"['k'].007",
+            vec![name("x.y"), name("z"), name("k"), name("7")],
+        ),
         (".[99999999999999999999]", vec![Segment::Index(i64::MAX)]),
     ] {
         match Path::parse(text) {
@@ -140,7 +153,9 @@ fn plain_paths_have_segments() {
             Err(_) => assert_eq!(text, " .'x.y' "),
         }
     }
-    for text in ["..a", ".*", ".a,b", ".a[0,1]", ".a[*]", ".a|b", ".`this`", ".a.(b.c)", ".$"] {
+    for text in [
+        "..a", ".*", ".a,b", ".a[0,1]", ".a[*]", ".a|b", ".`this`", ".a.(b.c)", ".$",
+    ] {
         assert_eq!(path(text).segments(), None, "{text}");
         assert!(!path(text).is_root(), "{text}");
     }
@@ -150,9 +165,12 @@ fn plain_paths_have_segments() {
 /// have the same meaning.
 #[test]
 fn bare_names_agree_with_the_grammar() {
-    let pieces =
-        ["", "a", "a-b", "_1", "@", "\u{4E00}", "where", "wherenot", "1", "-", "*", "'a'", "a b"];
-    let two = pieces.iter().flat_map(|one| pieces.map(|other| format!(".{one}.{other}")));
+    let pieces = [
+        "", "a", "a-b", "_1", "@", "\u{4E00}", "where", "wherenot", "1", "-", "*", "'a'", "a b",
+    ];
+    let two = pieces
+        .iter()
+        .flat_map(|one| pieces.map(|other| format!(".{one}.{other}")));
     // A single dot is the root.
     let one = pieces[1..].iter().map(|one| format!(".{one}"));
     let long = [MAX_PIECES, MAX_PIECES + 1].map(|pieces| ".a".repeat(pieces));
@@ -196,8 +214,13 @@ fn slice_treats_other_values_as_a_list() {
 #[test]
 fn character_of_a_secret_is_secret() {
     let mut data = of(json!({"a": "xyz"}));
-    *path(".a").first(&data).unwrap().unwrap().location.get_mut(&mut data.clone()).unwrap() =
-        node(Value::Null);
+    *path(".a")
+        .first(&data)
+        .unwrap()
+        .unwrap()
+        .location
+        .get_mut(&mut data.clone())
+        .unwrap() = node(Value::Null);
     data = data.into_secret();
     let found = path(".a[0]").first(&data).unwrap().unwrap();
     assert!(found.node.secret && found.node.origin == Origin::Derived);
@@ -208,16 +231,37 @@ fn character_of_a_secret_is_secret() {
 fn every_error_has_its_variant() {
     let refused = |text: &str, data: Json| path(text).find(&of(data)).unwrap_err();
     let list = json!({"a": [1, 2]});
-    assert_eq!(refused(".a[-3]", list.clone()), WalkError::BeforeStart { index: -3, length: 2 });
-    assert_eq!(refused(".[0]", list.clone()), WalkError::IndexIntoMapping { index: 0 });
-    assert_eq!(refused(".a[0][0]", list.clone()), WalkError::IndexInto { kind: "an integer" });
+    assert_eq!(
+        refused(".a[-3]", list.clone()),
+        WalkError::BeforeStart {
+            index: -3,
+            length: 2
+        }
+    );
+    assert_eq!(
+        refused(".[0]", list.clone()),
+        WalkError::IndexIntoMapping { index: 0 }
+    );
+    assert_eq!(
+        refused(".a[0][0]", list.clone()),
+        WalkError::IndexInto { kind: "an integer" }
+    );
     assert_eq!(refused(".a[::0]", list.clone()), WalkError::ZeroStep);
     assert_eq!(refused(".`parent`", list.clone()), WalkError::NoParent);
-    assert_eq!(refused(".a&b", list.clone()), WalkError::UnsupportedOperator("&"));
+    assert_eq!(
+        refused(".a&b", list.clone()),
+        WalkError::UnsupportedOperator("&")
+    );
 
     let written = |text: &str, value: Json| refuses(text, list.clone(), value);
-    assert_eq!(written(".a|b", json!(1)), WalkError::UnsupportedOperator("|"));
-    assert_eq!(written(".a.`parent`", json!(1)), WalkError::UnsupportedOperator("parent"));
+    assert_eq!(
+        written(".a|b", json!(1)),
+        WalkError::UnsupportedOperator("|")
+    );
+    assert_eq!(
+        written(".a.`parent`", json!(1)),
+        WalkError::UnsupportedOperator("parent")
+    );
     assert_eq!(written(".a[0]", json!([])), WalkError::OutOfElements);
     assert_eq!(written(".a[0,1]", json!([7])), WalkError::OutOfElements);
     assert_eq!(written("a", json!(1)), WalkError::NotRooted);
@@ -226,11 +270,20 @@ fn every_error_has_its_variant() {
     assert_eq!(written(".['k']", json!(1)), WalkError::NotCreatable);
     assert_eq!(written(".b[0][1]", json!(1)), WalkError::NotCreatable);
     assert_eq!(written(".'b'[0]", json!(1)), WalkError::NotCreatable);
-    assert_eq!(written("$..a", json!({"x": {"a": 1}})), WalkError::EndlessDescent);
+    assert_eq!(
+        written("$..a", json!({"x": {"a": 1}})),
+        WalkError::EndlessDescent
+    );
     let index = MAX_INDEX + 1;
-    assert_eq!(written(".b[100001]", json!(1)), WalkError::IndexTooLarge { index });
+    assert_eq!(
+        written(".b[100001]", json!(1)),
+        WalkError::IndexTooLarge { index }
+    );
     let at = Location(vec![Piece::Key(Key::string("a", here()))]);
-    assert_eq!(written(".a.x", json!(1)), WalkError::CreateThrough { at, kind: "a list" });
+    assert_eq!(
+        written(".a.x", json!(1)),
+        WalkError::CreateThrough { at, kind: "a list" }
+    );
 }
 
 #[test]
@@ -241,14 +294,21 @@ fn lists_are_popped_or_stored_whole() {
     writes(".a[*]", two.clone(), json!([7, 8]), json!({"a": [7, 8]}));
     writes(".a", two.clone(), json!([7, 8]), json!({"a": [7, 8]}));
     let mut data = of(two);
-    path(".a[0]").update(&mut data, &of(json!([7, 8])), ListWrite::Whole).unwrap();
+    path(".a[0]")
+        .update(&mut data, &of(json!([7, 8])), ListWrite::Whole)
+        .unwrap();
     assert_eq!(data, of(json!({"a": [[7, 8], 2]})));
 }
 
 #[test]
 fn missing_values_are_created_as_the_path_is_written() {
     writes(".a.b", json!({}), json!(1), json!({"a": {"b": 1}}));
-    writes(".a[2].b", json!({}), json!(1), json!({"a": [{}, {}, {"b": 1}]}));
+    writes(
+        ".a[2].b",
+        json!({}),
+        json!(1),
+        json!({"a": [{}, {}, {"b": 1}]}),
+    );
     writes(".a[1]", json!({"a": [5]}), json!(1), json!({"a": [5, 1]}));
     writes(".'k'", json!({}), json!(1), json!({"k": 1}));
     writes(".*.b", json!({}), json!(1), json!({"*": {"b": 1}}));
@@ -263,12 +323,20 @@ fn creation_returns_the_first_new_place() {
     let text = |created: Option<Location>| created.map(|place| place.to_string());
     let created = path(".b.c.d").create(&mut data, elsewhere()).unwrap();
     assert_eq!(text(created).as_deref(), Some(".b.c"));
-    let made = path(".b.c.d").first(&data).unwrap().unwrap().node.into_owned();
+    let made = path(".b.c.d")
+        .first(&data)
+        .unwrap()
+        .unwrap()
+        .node
+        .into_owned();
     assert_eq!(made.origin, Origin::Made);
     assert_eq!(made.span, elsewhere());
     let created = path(".a[3]").create(&mut data, elsewhere()).unwrap();
     assert_eq!(text(created).as_deref(), Some(".a[3]"));
-    assert_eq!(data, of(json!({"a": [1, {}, {}, {}], "b": {"c": {"d": {}}}})));
+    assert_eq!(
+        data,
+        of(json!({"a": [1, {}, {}, {}], "b": {"c": {"d": {}}}}))
+    );
     let created = path(".a[3]").create(&mut data, elsewhere()).unwrap();
     assert_eq!(text(created), None);
 }
@@ -277,9 +345,14 @@ fn creation_returns_the_first_new_place() {
 fn overwritten_key_keeps_its_place_and_span() {
     let mut data = of(json!({"a": 1, "b": 2}));
     let value = Node::new(Value::Int(9), elsewhere());
-    let written = path(".a").update(&mut data, &value, ListWrite::Popped).unwrap();
+    let written = path(".a")
+        .update(&mut data, &value, ListWrite::Popped)
+        .unwrap();
     let (key, value) = data.as_mapping().unwrap().iter().next().unwrap();
-    assert_eq!((key.as_str(), key.span, value.span), (Some("a"), here(), elsewhere()));
+    assert_eq!(
+        (key.as_str(), key.span, value.span),
+        (Some("a"), here(), elsewhere())
+    );
     assert_eq!(written[0].to_string(), ".a");
 }
 
@@ -293,15 +366,24 @@ fn locations_round_trip_through_text() {
         let again = path(&text).first(&data).unwrap().expect("leads somewhere");
         assert_eq!(again.location, found.location, "{text}");
     }
-    let place = path(".'a b'[0].\"it's\"").first(&data).unwrap().unwrap().location;
+    let place = path(".'a b'[0].\"it's\"")
+        .first(&data)
+        .unwrap()
+        .unwrap()
+        .location;
     assert_eq!(place.to_string(), r".'a b'[0].'it\'s'");
     assert_eq!(place.parent().unwrap().to_string(), ".'a b'[0]");
     assert!(place.starts_with(&place.parent().unwrap()));
     assert_eq!(Location::root().to_string(), ".");
 
-    let odd = Key { value: Value::Bool(true), span: here() };
+    let odd = Key {
+        value: Value::Bool(true),
+        span: here(),
+    };
     let mut data = node(Value::Mapping(Arc::new(
-        [(odd.clone(), of(json!([1, 2])))].into_iter().collect::<Mapping>(),
+        [(odd.clone(), of(json!([1, 2])))]
+            .into_iter()
+            .collect::<Mapping>(),
     )));
     let place = Location(vec![Piece::Key(odd), Piece::Index(0)]);
     assert_eq!(place.to_string(), ".true[0]");
@@ -316,15 +398,26 @@ fn hostile_paths_end_in_errors() {
         format!("{}{inner}{}", open.repeat(times), close.repeat(times))
     };
     // Parentheses alone add no nesting.
-    assert!(Path::parse(&deep("(", "a", ")", 100_000)).unwrap().segments().is_some());
+    assert!(
+        Path::parse(&deep("(", "a", ")", 100_000))
+            .unwrap()
+            .segments()
+            .is_some()
+    );
     let kind = |text: &str| Path::parse(text).unwrap_err().kind;
     assert_eq!(kind(&"(".repeat(1_000_000)), PathErrorKind::UnexpectedEnd);
     assert_eq!(kind(&deep("a|(", "a", ")", 500)), PathErrorKind::TooDeep);
     assert_eq!(kind(&deep("a.(", "a", ")", 500)), PathErrorKind::TooDeep);
     assert_eq!(kind(&".a".repeat(1_001)), PathErrorKind::TooLong);
     assert_eq!(kind(&"..a".repeat(1_001)), PathErrorKind::TooDeep);
-    assert_eq!(kind(&format!(".a{}", ",a".repeat(2_000))), PathErrorKind::TooLong);
-    assert_eq!(kind(&format!(".a[{}]", "9".repeat(5_000))), PathErrorKind::TooLong);
+    assert_eq!(
+        kind(&format!(".a{}", ",a".repeat(2_000))),
+        PathErrorKind::TooLong
+    );
+    assert_eq!(
+        kind(&format!(".a[{}]", "9".repeat(5_000))),
+        PathErrorKind::TooLong
+    );
     assert!(Path::parse(&".a".repeat(1_000)).is_ok());
 }
 
@@ -348,9 +441,14 @@ fn hostile_walks_end_in_errors() {
     assert_eq!(written, Ok(Vec::new()));
     for text in ["$..a", "$..*", "$..[*]", "($..a)..a", "$..($..a)"] {
         let value = of(json!({"a": {"b": [1, {"a": 2}]}, "c": 1}));
-        let error = path(text).update(&mut chain.clone(), &value, ListWrite::Popped).unwrap_err();
+        let error = path(text)
+            .update(&mut chain.clone(), &value, ListWrite::Popped)
+            .unwrap_err();
         assert!(
-            matches!(error, WalkError::EndlessDescent | WalkError::TooManyVisits { .. }),
+            matches!(
+                error,
+                WalkError::EndlessDescent | WalkError::TooManyVisits { .. }
+            ),
             "{text}: {error}"
         );
     }
@@ -388,7 +486,10 @@ fn any_path() -> impl Strategy<Value = String> {
         ])
         .prop_map(String::from),
     ];
-    (prop::sample::select(vec!["$", ".a"]), prop::collection::vec(step, 1..5))
+    (
+        prop::sample::select(vec!["$", ".a"]),
+        prop::collection::vec(step, 1..5),
+    )
         .prop_map(|(start, steps)| format!("{start}{}", steps.concat()))
 }
 
@@ -560,7 +661,9 @@ fn shared_path() -> impl Strategy<Value = String> {
 /// Whether every index or slice of the path meets a list: only jsonpath_ng selects from other
 /// values.
 fn indexes_select_in_lists_only(text: &str, data: &Node) -> bool {
-    let brackets = text.match_indices('[').filter(|(at, _)| !text[at + 1..].starts_with('\''));
+    let brackets = text
+        .match_indices('[')
+        .filter(|(at, _)| !text[at + 1..].starts_with('\''));
     brackets.map(|(at, _)| &text[..at]).all(|before| {
         let met = path(before).find(data).unwrap_or_default();
         met.iter().all(|met| met.node.as_sequence().is_some())

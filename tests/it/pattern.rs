@@ -23,7 +23,11 @@ fn searches_as_python_does() {
         ("(?P<x>a)(?P=x)", "baa", Some(vec![Some("aa"), Some("a")])),
         (r"(a)(b)?\1", "aa", Some(vec![Some("aa"), Some("a"), None])),
         ("(?<=a)b(?!c)", "abcab", Some(vec![Some("b")])),
-        ("(<)?a(?(1)>|$)", "<a> a", Some(vec![Some("<a>"), Some("<")])),
+        (
+            "(<)?a(?(1)>|$)",
+            "<a> a",
+            Some(vec![Some("<a>"), Some("<")]),
+        ),
         ("(<)?a(?(1)>|$)", "<a", Some(vec![Some("a"), None])),
         ("(a)?(?(1))", "b", Some(vec![Some(""), None])),
         // `$` matches before a final line break, `\Z` does not.
@@ -48,7 +52,11 @@ fn searches_as_python_does() {
         ("[[:alpha:]]", ":]", Some(vec![Some(":]")])),
         (r"[\b]", "\u{8}", Some(vec![Some("\u{8}")])),
         (r"[\101-\103]+", "ABCD", Some(vec![Some("ABC")])),
-        (r"\0\07\101\x41\u0041", "\0\u{7}AAA", Some(vec![Some("\0\u{7}AAA")])),
+        (
+            r"\0\07\101\x41\u0041",
+            "\0\u{7}AAA",
+            Some(vec![Some("\0\u{7}AAA")]),
+        ),
         // `\d`, `\w` and `\s` know Unicode, each in Python's way.
         (r"\d", "٣", Some(vec![Some("٣")])),
         (r"(?a)\d", "٣", None),
@@ -74,7 +82,9 @@ fn searches_as_python_does() {
     ] {
         let found = pattern(text).search(subject).unwrap();
         let found = found.map(|found| {
-            (0..found.len()).map(|group| found.group(group).unwrap()).collect::<Vec<_>>()
+            (0..found.len())
+                .map(|group| found.group(group).unwrap())
+                .collect::<Vec<_>>()
         });
         assert_eq!(found, groups, "{text} in {subject:?}");
     }
@@ -147,7 +157,10 @@ fn refuses_what_python_refuses() {
         r"\N{EM  DASH}",
     ] {
         let error = Pattern::parse(text).expect_err(text);
-        assert!(error.at.is_none_or(|at| text.is_char_boundary(at)), "{text}");
+        assert!(
+            error.at.is_none_or(|at| text.is_char_boundary(at)),
+            "{text}"
+        );
         assert!(!error.message.contains('\n'), "{text}");
     }
 }
@@ -170,7 +183,11 @@ fn replaces_as_python_does() {
         ("z", "abc", "x", "abc", 0),
     ] {
         let replaced = pattern(text).replace_all(subject, Replacement::Template(template));
-        assert_eq!(replaced, Ok((expected.to_owned(), count)), "{text} in {subject}");
+        assert_eq!(
+            replaced,
+            Ok((expected.to_owned(), count)),
+            "{text} in {subject}"
+        );
     }
     let literally = pattern("a").replace_all("a", Replacement::Literal(r"\1\q"));
     assert_eq!(literally, Ok((r"\1\q".to_owned(), 1)));
@@ -193,7 +210,9 @@ fn templates_fail_as_in_python() {
     ] {
         // Even without a match.
         let failure = pattern("(a)").replace_all("b", Replacement::Template(template));
-        let Err(PatternFailure::Template(error)) = failure else { panic!("{template}") };
+        let Err(PatternFailure::Template(error)) = failure else {
+            panic!("{template}")
+        };
         assert_eq!((error.at, error.kind), (at, kind), "{template}");
     }
 }
@@ -205,9 +224,11 @@ fn hostile_patterns_end_in_errors() {
     assert_eq!(steps, Err(PatternFailure::TooManySteps));
     let large = pattern("").replace_all(&"x".repeat(MAX_OUTPUT / 2), Replacement::Literal("yy"));
     assert_eq!(large, Err(PatternFailure::OutputTooLarge));
-    for text in
-        ["(".repeat(100_000), "(?:a{1000}){1000}{1000}".into(), "((?:a{999}){999}){999}".into()]
-    {
+    for text in [
+        "(".repeat(100_000),
+        "(?:a{1000}){1000}{1000}".into(),
+        "((?:a{999}){999}){999}".into(),
+    ] {
         assert!(Pattern::parse(&text).is_err());
     }
     assert!(Pattern::parse(&format!("{}a{}", "(".repeat(40), ")".repeat(40))).is_ok());
@@ -219,33 +240,83 @@ fn values_are_written_as_in_python() {
     let list = |items: Vec<Value>| Value::Sequence(Arc::new(items.into_iter().map(node).collect()));
     let map = |entries: Vec<(Value, Value)>| {
         let entries = entries.into_iter();
-        let entries = entries.map(|(key, value)| (Key { value: key, span: here() }, node(value)));
+        let entries = entries.map(|(key, value)| {
+            (
+                Key {
+                    value: key,
+                    span: here(),
+                },
+                node(value),
+            )
+        });
         Value::Mapping(Arc::new(entries.collect()))
     };
-    let date = Date { year: 2001, month: 12, day: 4 };
-    let noon = Timestamp { date, hour: 12, minute: 0, second: 0, microsecond: 0, offset: None };
-    let zoned = |offset| Value::Timestamp(Timestamp { second: 5, offset: Some(offset), ..noon });
-    let fraction = Value::Timestamp(Timestamp { microsecond: 100_000, offset: Some(-300), ..noon });
+    let date = Date {
+        year: 2001,
+        month: 12,
+        day: 4,
+    };
+    let noon = Timestamp {
+        date,
+        hour: 12,
+        minute: 0,
+        second: 0,
+        microsecond: 0,
+        offset: None,
+    };
+    let zoned = |offset| {
+        Value::Timestamp(Timestamp {
+            second: 5,
+            offset: Some(offset),
+            ..noon
+        })
+    };
+    let fraction = Value::Timestamp(Timestamp {
+        microsecond: 100_000,
+        offset: Some(-300),
+        ..noon
+    });
     for (value, expected) in [
         (Value::Null, "None"),
         (Value::Bool(true), "True"),
         (Value::Int(-3), "-3"),
-        (Value::BigInt("123456789012345678901".into()), "123456789012345678901"),
+        (
+            Value::BigInt("123456789012345678901".into()),
+            "123456789012345678901",
+        ),
         (Value::Float(1.0), "1.0"),
         (text("it's"), "it's"),
-        (list(vec![Value::Int(1), text("x"), Value::Null]), "[1, 'x', None]"),
-        (map(vec![(text("a"), Value::Int(1)), (Value::Int(2), list(vec![]))]), "{'a': 1, 2: []}"),
+        (
+            list(vec![Value::Int(1), text("x"), Value::Null]),
+            "[1, 'x', None]",
+        ),
+        (
+            map(vec![
+                (text("a"), Value::Int(1)),
+                (Value::Int(2), list(vec![])),
+            ]),
+            "{'a': 1, 2: []}",
+        ),
         (map(vec![]), "{}"),
-        (list(vec![text("it's"), text("\"it's\"")]), r#"["it's", '"it\'s"']"#),
+        (
+            list(vec![text("it's"), text("\"it's\"")]),
+            r#"["it's", '"it\'s"']"#,
+        ),
         (
             list(vec![text("a\n\t\\\u{7f}é\u{301}\u{200b}\u{a0}😀\u{e0001}")]),
             "['a\\n\\t\\\\\\x7fé\u{301}\\u200b\\xa0😀\\U000e0001']",
         ),
         (Value::Date(date), "2001-12-04"),
-        (list(vec![Value::Date(date)]), "[datetime.date(2001, 12, 4)]"),
+        (
+            list(vec![Value::Date(date)]),
+            "[datetime.date(2001, 12, 4)]",
+        ),
         (Value::Timestamp(noon), "2001-12-04 12:00:00"),
         (fraction.clone(), "2001-12-04 12:00:00.100000-05:00"),
-        (list(vec![Value::Timestamp(noon)]), "[datetime.datetime(2001, 12, 4, 12, 0)]"),
+        (
+            list(vec![Value::Timestamp(noon)]),
+            "[datetime.datetime(2001, 12, 4, 12, 0)]",
+        ),
         (
             list(vec![fraction]),
             "[datetime.datetime(2001, 12, 4, 12, 0, 0, 100000, tzinfo=datetime.timezone(datetime.timedelta(days=-1, seconds=68400)))]",
@@ -258,10 +329,16 @@ fn values_are_written_as_in_python() {
             list(vec![zoned(330)]),
             "[datetime.datetime(2001, 12, 4, 12, 0, 5, tzinfo=datetime.timezone(datetime.timedelta(seconds=19800)))]",
         ),
-        (Value::Binary(b"a'\"\x00\xff\n~".as_slice().into()), r#"b'a\'"\x00\xff\n~'"#),
+        (
+            Value::Binary(b"a'\"\x00\xff\n~".as_slice().into()),
+            r#"b'a\'"\x00\xff\n~'"#,
+        ),
         (Value::Set([].into()), "set()"),
         (Value::Set([Key::string("a", here())].into()), "{'a'}"),
-        (Value::Pairs([(node(text("a")), node(Value::Int(1)))].into()), "[('a', 1)]"),
+        (
+            Value::Pairs([(node(text("a")), node(Value::Int(1)))].into()),
+            "[('a', 1)]",
+        ),
     ] {
         assert_eq!(python_text(&value), expected);
     }

@@ -74,7 +74,10 @@ fn outputs(site: &RenderedSite<'_>) -> Outputs {
     all.map(|(doc, recipe)| {
         let data = site.rendered.data(doc).cloned();
         let blocked = || Node::made(Value::String("blocked".into()), recipe.span);
-        (format!("{name}: {} {}", recipe.key, recipe.emit), data.unwrap_or_else(blocked))
+        (
+            format!("{name}: {} {}", recipe.key, recipe.emit),
+            data.unwrap_or_else(blocked),
+        )
     })
     .collect()
 }
@@ -83,7 +86,9 @@ fn run_result(tree: &dyn Tree, from: &str, semantics: Semantics) -> RunResult {
     let checked = checked(tree, from, semantics, outputs);
     let findings = checked.findings.diagnostics.iter();
     RunResult {
-        findings: findings.map(|finding| finding_text(finding, &checked.sources)).collect(),
+        findings: findings
+            .map(|finding| finding_text(finding, &checked.sources))
+            .collect(),
         outputs: checked
             .sites
             .into_iter()
@@ -120,7 +125,11 @@ impl Tree for Shuffled<'_> {
 const SEMANTICS: [Semantics; 2] = [Semantics::Documented, Semantics::Deckhand];
 
 fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 proptest! {
@@ -268,9 +277,13 @@ fn leaks(node: &Node) -> bool {
     let key_leaks = |key: &Key| key.as_str().is_some_and(|text| text.contains(CANARY));
     match &node.value {
         Value::String(text) => text.contains(CANARY),
-        Value::Mapping(mapping) => mapping.iter().any(|(key, node)| key_leaks(key) || leaks(node)),
+        Value::Mapping(mapping) => mapping
+            .iter()
+            .any(|(key, node)| key_leaks(key) || leaks(node)),
         Value::Sequence(items) => items.iter().any(leaks),
-        Value::Pairs(pairs) => pairs.iter().any(|(left, right)| leaks(left) || leaks(right)),
+        Value::Pairs(pairs) => pairs
+            .iter()
+            .any(|(left, right)| leaks(left) || leaks(right)),
         Value::Set(keys) => keys.iter().any(key_leaks),
         _ => false,
     }
@@ -295,8 +308,18 @@ fn two_sides() -> impl Strategy<Value = [Node; 2]> {
             let mut parsed = parse(file, &format!("data: {text}\n"));
             files.add(source);
             let is_fatal = |problem: &YamlProblem| problem.kind.is_fatal();
-            assert!(!parsed.problems.iter().any(is_fatal), "{text}: {:?}", parsed.problems);
-            parsed.documents.remove(0).root.get("data").expect("it is there").clone()
+            assert!(
+                !parsed.problems.iter().any(is_fatal),
+                "{text}: {:?}",
+                parsed.problems
+            );
+            parsed
+                .documents
+                .remove(0)
+                .root
+                .get("data")
+                .expect("it is there")
+                .clone()
         })
     })
 }
@@ -378,12 +401,28 @@ fn layered_repositories_have_hops_of_all_kinds() {
             .expect("a repository can be made")
             .current();
         let checked = checked(&repository.tree(), "", Semantics::Documented, ways_by_kind);
-        for (via, count) in checked.sites.into_iter().filter_map(|site| site.taken).flatten() {
+        for (via, count) in checked
+            .sites
+            .into_iter()
+            .filter_map(|site| site.taken)
+            .flatten()
+        {
             *vias.entry(via).or_default() += count;
         }
     }
-    for via in ["Literal", "Made", "Inherited", "Layered", "Substituted", "Pattern", "lost"] {
-        assert!(vias.get(via).is_some_and(|count| *count > 10), "{via}: {vias:?}");
+    for via in [
+        "Literal",
+        "Made",
+        "Inherited",
+        "Layered",
+        "Substituted",
+        "Pattern",
+        "lost",
+    ] {
+        assert!(
+            vias.get(via).is_some_and(|count| *count > 10),
+            "{via}: {vias:?}"
+        );
     }
 }
 
@@ -393,13 +432,22 @@ fn generated_repositories_are_useful() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let (mut rendered, mut rules) = (0, BTreeMap::<&str, usize>::new());
     for _ in 0..100 {
-        let repository: Repository =
-            repository().new_tree(&mut runner).expect("a repository can be made").current();
+        let repository: Repository = repository()
+            .new_tree(&mut runner)
+            .expect("a repository can be made")
+            .current();
         let checked = checked(&repository.tree(), "", Semantics::Documented, |site| {
-            let writes = site.graph.iter().map(|(doc, _)| site.rendered.writes(doc).len());
+            let writes = site
+                .graph
+                .iter()
+                .map(|(doc, _)| site.rendered.writes(doc).len());
             writes.sum::<usize>()
         });
-        rendered += checked.sites.iter().filter_map(|site| site.taken).sum::<usize>();
+        rendered += checked
+            .sites
+            .iter()
+            .filter_map(|site| site.taken)
+            .sum::<usize>();
         for finding in &checked.findings.diagnostics {
             *rules.entry(finding.rule.name).or_default() += 1;
         }

@@ -45,7 +45,13 @@ fn paths_find_in_nodes_what_they_find_in_json() {
             .collect();
         assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{path}");
     }
-    assert!(PATHS.iter().filter(|path| !json.query(path).unwrap().is_empty()).count() > 10);
+    assert!(
+        PATHS
+            .iter()
+            .filter(|path| !json.query(path).unwrap().is_empty())
+            .count()
+            > 10
+    );
 }
 
 #[test]
@@ -59,12 +65,22 @@ fn invalid_paths_are_refused() {
 /// changes.
 #[test]
 fn paths_that_multiply_matches_are_refused() {
-    for text in ["$..*..*", "$.a[?$.b == 1]", "$..[?@..a]", "$[0,0][0,0][0,0][0,0][0,0][0,0][0,0]"]
-    {
-        let refused = Query::parse(text).map_err(|invalid| invalid.reason).unwrap_err();
+    for text in [
+        "$..*..*",
+        "$.a[?$.b == 1]",
+        "$..[?@..a]",
+        "$[0,0][0,0][0,0][0,0][0,0][0,0][0,0]",
+    ] {
+        let refused = Query::parse(text)
+            .map_err(|invalid| invalid.reason)
+            .unwrap_err();
         assert!(refused.contains("at most"), "{text}: {refused}");
     }
-    for text in ["$..['a..b', \"$,,,,,,,\"]", "$[0,0][0,0][0,0][0,0][0,0][0,0]", "$['a\\'..$'].b"] {
+    for text in [
+        "$..['a..b', \"$,,,,,,,\"]",
+        "$[0,0][0,0][0,0][0,0][0,0][0,0]",
+        "$['a\\'..$'].b",
+    ] {
         assert!(Query::parse(text).is_ok(), "{text}");
     }
 }

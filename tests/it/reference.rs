@@ -60,21 +60,35 @@ impl Outcome {
         assert!(linted.code < 2, "{linted:?}");
         let findings = linted.json()["findings"].as_array().unwrap().clone();
         let text = |finding: &Json, key: &str| finding[key].as_str().unwrap().to_owned();
-        let findings = findings.iter().map(|it| (text(it, "rule"), text(it, "severity"))).collect();
+        let findings = findings
+            .iter()
+            .map(|it| (text(it, "rule"), text(it, "severity")))
+            .collect();
         let verb = ["render", "--show-secrets", "--format", "json"];
         let rendered = sandbox.run(&[&verb[..], &options[..]].concat()).json();
         let documents = rendered["sites"][0]["documents"].as_array().unwrap();
-        let target = documents.iter().find(|document| document["name"] == "target");
+        let target = documents
+            .iter()
+            .find(|document| document["name"] == "target");
         let target = target.map_or(Json::Null, |target| target["data"].clone());
-        Self { findings, text: sandbox.run(&[&["lint"], &options[..]].concat()).stdout, target }
+        Self {
+            findings,
+            text: sandbox.run(&[&["lint"], &options[..]].concat()).stdout,
+            target,
+        }
     }
 
     fn rules(&self) -> Vec<&str> {
-        self.findings.iter().map(|(rule, _)| rule.as_str()).collect()
+        self.findings
+            .iter()
+            .map(|(rule, _)| rule.as_str())
+            .collect()
     }
 
     fn has_error(&self, rule: &str) -> bool {
-        self.findings.iter().any(|(name, level)| name == rule && level == "error")
+        self.findings
+            .iter()
+            .any(|(name, level)| name == rule && level == "error")
     }
 }
 
@@ -89,7 +103,11 @@ fn destination_without_a_leading_dot_is_refused() {
         let documents = substituted("x", destination, "{url: aWORD}");
         for semantics in ["documented", "deckhand"] {
             let outcome = Outcome::of(&documents, semantics);
-            assert!(outcome.has_error("invalid-substitution"), "{destination} {}", outcome.text);
+            assert!(
+                outcome.has_error("invalid-substitution"),
+                "{destination} {}",
+                outcome.text
+            );
             assert_eq!(outcome.target["url"], "aWORD", "{destination}");
         }
     }
@@ -102,7 +120,12 @@ fn action_at_the_root_sign_writes_only_merged_mappings() {
         ("merge", "[1]", "{a: 1}", json!([1])),
         ("merge", "{a: 1}", "[2]", json!({"a": 1})),
         ("merge", "text", "other", json!("text")),
-        ("merge", "{a: 1, b: {c: 2}}", "{b: {d: 3}}", json!({"a": 1, "b": {"c": 2, "d": 3}})),
+        (
+            "merge",
+            "{a: 1, b: {c: 2}}",
+            "{b: {d: 3}}",
+            json!({"a": 1, "b": {"c": 2, "d": 3}}),
+        ),
         ("replace", "{a: 1}", "[2]", json!({"a": 1})),
         ("delete", "[1]", "{}", json!([1])),
     ] {
@@ -111,19 +134,30 @@ fn action_at_the_root_sign_writes_only_merged_mappings() {
         assert_eq!(outcome.target, target, "{method} {parent} {child}");
         let is_mapping = |text: &str| text.starts_with('{');
         let is_same = method == "merge" && is_mapping(parent) && is_mapping(child);
-        assert_eq!(outcome.rules().contains(&"different-path"), !is_same, "{}", outcome.text);
+        assert_eq!(
+            outcome.rules().contains(&"different-path"),
+            !is_same,
+            "{}",
+            outcome.text
+        );
     }
 }
 
 #[test]
 fn action_at_the_root_sign_needs_a_value() {
-    for (method, parent, child) in
-        [("merge", "{a: 1}", "null"), ("replace", "{a: 1}", "null"), ("delete", "null", "{a: 1}")]
-    {
+    for (method, parent, child) in [
+        ("merge", "{a: 1}", "null"),
+        ("replace", "{a: 1}", "null"),
+        ("delete", "null", "{a: 1}"),
+    ] {
         let documents = layered(method, "$", parent, child);
         for semantics in ["documented", "deckhand"] {
             let outcome = Outcome::of(&documents, semantics);
-            assert!(outcome.has_error("missing-action-path"), "{method} {}", outcome.text);
+            assert!(
+                outcome.has_error("missing-action-path"),
+                "{method} {}",
+                outcome.text
+            );
         }
     }
 }
@@ -132,12 +166,19 @@ fn action_at_the_root_sign_needs_a_value() {
 fn labels_are_scalars() {
     for label in ["[b]", "{b: c}", "[]", "!!set {b}"] {
         let documents = document("target", &format!("  labels: {{a: {label}}}\n"), "{a: 1}");
-        assert!(Outcome::of(&documents, "documented").has_error("invalid-document"), "{label}");
+        assert!(
+            Outcome::of(&documents, "documented").has_error("invalid-document"),
+            "{label}"
+        );
     }
     let documents =
         layered("merge", ".", "{a: 1}", "{b: 1}").replace("{is: parent}, a", "{is: [a]}, a");
     assert!(Outcome::of(&documents, "documented").has_error("invalid-document"));
-    let documents = document("target", "  labels: {a: 1, b: true, c: 2001-01-01}\n", "{a: 1}");
+    let documents = document(
+        "target",
+        "  labels: {a: 1, b: true, c: 2001-01-01}\n",
+        "{a: 1}",
+    );
     assert_eq!(Outcome::of(&documents, "documented").rules(), [""; 0]);
 }
 
@@ -158,16 +199,30 @@ fn pattern_writes_the_text_of_the_first_place_to_all_places() {
         let destination = format!("{{path: '{path}', pattern: {pattern}}}");
         let outcome = Outcome::of(&substituted("v", &destination, data), "deckhand");
         assert_eq!(outcome.target, target, "{path} {pattern} {data}");
-        assert_eq!(outcome.has_error("unmatched-pattern"), pattern == "Z", "{}", outcome.text);
+        assert_eq!(
+            outcome.has_error("unmatched-pattern"),
+            pattern == "Z",
+            "{}",
+            outcome.text
+        );
     }
 }
 
 #[test]
 fn pattern_at_a_character_of_a_string_is_refused() {
-    for (path, pattern) in [(".a[0]", "X"), (".a[0]", "Z"), (".a[*]", "X"), (".a[-1]", "Y")] {
+    for (path, pattern) in [
+        (".a[0]", "X"),
+        (".a[0]", "Z"),
+        (".a[*]", "X"),
+        (".a[-1]", "Y"),
+    ] {
         let destination = format!("{{path: '{path}', pattern: {pattern}}}");
         let outcome = Outcome::of(&substituted("v", &destination, "{a: XY}"), "deckhand");
-        assert!(outcome.has_error("invalid-substitution"), "{path} {}", outcome.text);
+        assert!(
+            outcome.has_error("invalid-substitution"),
+            "{path} {}",
+            outcome.text
+        );
         assert_eq!(outcome.target, json!({"a": "XY"}));
     }
 }
@@ -178,12 +233,20 @@ fn unusable_pattern_fails_in_deckhand_only_if_its_text_is_found() {
     let outcome = Outcome::of(&substituted("v", destination, "{b: 1}"), "deckhand");
     assert_eq!(outcome.target, json!({"b": 1, "a": {}}));
     assert!(outcome.has_error("invalid-pattern"));
-    assert!(!outcome.text.contains("refuses the whole site\n"), "{}", outcome.text);
+    assert!(
+        !outcome.text.contains("refuses the whole site\n"),
+        "{}",
+        outcome.text
+    );
     let outcome = Outcome::of(&substituted("v", destination, "{a: {b: c}}"), "deckhand");
     assert_eq!(outcome.target, json!({"a": {"b": "c"}}));
     let always = "{path: .a, pattern: '('}";
     let outcome = Outcome::of(&substituted("v", always, "{a: x}"), "deckhand");
-    assert!(outcome.text.contains("Deckhand refuses the whole site\n"), "{}", outcome.text);
+    assert!(
+        outcome.text.contains("Deckhand refuses the whole site\n"),
+        "{}",
+        outcome.text
+    );
 }
 
 #[test]
@@ -200,7 +263,11 @@ fn character_names_are_those_of_unicode() {
     let alias = r#"{path: .a, pattern: "\\N{LINE FEED}"}"#;
     let outcome = Outcome::of(&substituted("v", alias, "{a: x}"), "deckhand");
     assert!(outcome.has_error("invalid-pattern"));
-    assert!(outcome.text.contains("Deckhand's code applies it"), "{}", outcome.text);
+    assert!(
+        outcome.text.contains("Deckhand's code applies it"),
+        "{}",
+        outcome.text
+    );
 }
 
 #[test]
@@ -216,7 +283,11 @@ fn four_letters_match_i_if_case_is_ignored() {
     ] {
         let destination = format!("{{path: .a, pattern: '{pattern}'}}");
         let documents = substituted("x", &destination, "{a: İ i I ı k}");
-        assert_eq!(Outcome::of(&documents, "deckhand").target, json!({"a": target}), "{pattern}");
+        assert_eq!(
+            Outcome::of(&documents, "deckhand").target,
+            json!({"a": target}),
+            "{pattern}"
+        );
     }
 }
 
@@ -229,7 +300,12 @@ fn finding_names_the_value_left_by_a_missing_pattern_target() {
             json!({"b": {"c": {}}}),
             "`{}` is left there; Deckhand refuses the whole site",
         ),
-        (".c", "", json!({"b": {}}), "nothing is written; Deckhand refuses the whole site"),
+        (
+            ".c",
+            "",
+            json!({"b": {}}),
+            "nothing is written; Deckhand refuses the whole site",
+        ),
         (
             ".c",
             ", recurse: {depth: 1}",
@@ -240,7 +316,11 @@ fn finding_names_the_value_left_by_a_missing_pattern_target() {
         let destination = format!("{{path: {path}, pattern: P{recursion}}}");
         let outcome = Outcome::of(&substituted("v", &destination, "{b: {}}"), "deckhand");
         assert_eq!(outcome.target, left);
-        let text = outcome.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = outcome
+            .text
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
         assert!(text.contains(words), "{text}");
     }
 }
@@ -250,7 +330,10 @@ fn keys_of_several_types_matter_only_if_a_label_is_found() {
     let documents = layered("merge", ".", "{a: 1}", "{1: a, b: c}");
     assert!(Outcome::of(&documents, "documented").has_error("mixed-keys"));
     let alone = documents.replace("labels: {is: parent}", "labels: {is: other}");
-    assert_eq!(Outcome::of(&alone, "documented").rules(), ["missing-parent"]);
+    assert_eq!(
+        Outcome::of(&alone, "documented").rules(),
+        ["missing-parent"]
+    );
 }
 
 /// A DataSchema for the documents of these tests.
@@ -269,18 +352,31 @@ fn circular_reference_is_an_error() {
         "{properties: {a: {$ref: '#/definitions/b'}}, \
          definitions: {b: {anyOf: [{$ref: '#/definitions/b'}]}}}",
     ] {
-        let outcome = Outcome::of(&(schema(text) + &document("target", "", "{a: 1}")), "deckhand");
-        assert!(outcome.has_error("invalid-schema"), "{text} {}", outcome.text);
+        let outcome = Outcome::of(
+            &(schema(text) + &document("target", "", "{a: 1}")),
+            "deckhand",
+        );
+        assert!(
+            outcome.has_error("invalid-schema"),
+            "{text} {}",
+            outcome.text
+        );
     }
     let recursive = schema("{properties: {a: {$ref: '#'}}, type: object}");
-    let outcome = Outcome::of(&(recursive + &document("target", "", "{a: {}}")), "deckhand");
+    let outcome = Outcome::of(
+        &(recursive + &document("target", "", "{a: {}}")),
+        "deckhand",
+    );
     assert_eq!(outcome.rules(), [""; 0]);
 }
 
 #[test]
 fn dead_reference_is_an_error_if_a_value_meets_it() {
     let dead = schema("{properties: {a: {$ref: '#/definitions/nope'}}}");
-    let outcome = Outcome::of(&(dead.clone() + &document("target", "", "{a: 1}")), "deckhand");
+    let outcome = Outcome::of(
+        &(dead.clone() + &document("target", "", "{a: 1}")),
+        "deckhand",
+    );
     assert!(outcome.has_error("schema-violation"), "{}", outcome.text);
     let outcome = Outcome::of(&(dead + &document("target", "", "{b: 1}")), "deckhand");
     assert_eq!(outcome.rules(), ["unresolved-schema-reference"]);
@@ -288,29 +384,65 @@ fn dead_reference_is_an_error_if_a_value_meets_it() {
 
 #[test]
 fn equal_numbers_are_one_value_of_an_enumeration() {
-    for (values, is_unusable) in
-        [("[1, 1.0]", true), ("[[1], [1.0]]", true), ("[1, true]", false), ("[1, '1']", false)]
-    {
+    for (values, is_unusable) in [
+        ("[1, 1.0]", true),
+        ("[[1], [1.0]]", true),
+        ("[1, true]", false),
+        ("[1, '1']", false),
+    ] {
         let schema = schema(&format!("{{properties: {{b: {{enum: {values}}}}}}}"));
         let outcome = Outcome::of(&(schema + &document("target", "", "{a: 1}")), "deckhand");
-        assert_eq!(outcome.has_error("invalid-schema"), is_unusable, "{values} {}", outcome.text);
+        assert_eq!(
+            outcome.has_error("invalid-schema"),
+            is_unusable,
+            "{values} {}",
+            outcome.text
+        );
     }
 }
 
 #[test]
 fn equally_near_alternatives_are_all_named() {
     let tied = "{oneOf: [{required: [a]}, {required: [b]}, {type: string}]}";
-    let outcome = Outcome::of(&(schema(tied) + &document("target", "", "{c: 1}")), "deckhand");
-    let text = outcome.text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("alternatives 1 and 2 of 3 are equally close"), "{text}");
-    assert!(text.contains("for alternative 1, the data lacks `a`"), "{text}");
-    assert!(text.contains("for alternative 2, the data lacks `b`"), "{text}");
-    assert!(text.contains("keys that distinguish them: `.a`, `.b`"), "{text}");
-    let outcome =
-        Outcome::of(&(schema(tied) + &document("target", "", "{a: 1, b: 1}")), "deckhand");
-    let text = outcome.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let outcome = Outcome::of(
+        &(schema(tied) + &document("target", "", "{c: 1}")),
+        "deckhand",
+    );
+    let text = outcome
+        .text
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(
+        text.contains("alternatives 1 and 2 of 3 are equally close"),
+        "{text}"
+    );
+    assert!(
+        text.contains("for alternative 1, the data lacks `a`"),
+        "{text}"
+    );
+    assert!(
+        text.contains("for alternative 2, the data lacks `b`"),
+        "{text}"
+    );
+    assert!(
+        text.contains("keys that distinguish them: `.a`, `.b`"),
+        "{text}"
+    );
+    let outcome = Outcome::of(
+        &(schema(tied) + &document("target", "", "{a: 1, b: 1}")),
+        "deckhand",
+    );
+    let text = outcome
+        .text
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     assert!(text.contains("alternatives 1 and 2 match"), "{text}");
-    assert!(text.contains("keys that distinguish them: `a`, `b`"), "{text}");
+    assert!(
+        text.contains("keys that distinguish them: `a`, `b`"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -327,8 +459,16 @@ fn at_most_one_of_a_group_may_be_given() {
          property_groups: [{not-both: {properties: [a, b], operator: at_most_one}}]}",
     );
     for (data, is_refused) in [("{c: 1}", false), ("{a: 1}", false), ("{a: 1, b: 1}", true)] {
-        let outcome = Outcome::of(&(schema.clone() + &document("target", "", data)), "deckhand");
-        assert_eq!(outcome.has_error("property-group-violation"), is_refused, "{}", outcome.text);
+        let outcome = Outcome::of(
+            &(schema.clone() + &document("target", "", data)),
+            "deckhand",
+        );
+        assert_eq!(
+            outcome.has_error("property-group-violation"),
+            is_refused,
+            "{}",
+            outcome.text
+        );
         assert_eq!(outcome.rules().len(), usize::from(is_refused));
     }
 }
@@ -359,11 +499,19 @@ fn group_may_depend_on_a_value() {
         let outcome = of(operand, data);
         let refused = outcome.has_error("property-group-violation");
         assert_eq!(refused, is_refused, "{operand} {data} {}", outcome.text);
-        assert_eq!(outcome.rules().len(), usize::from(is_refused), "{}", outcome.text);
+        assert_eq!(
+            outcome.rules().len(),
+            usize::from(is_refused),
+            "{}",
+            outcome.text
+        );
     }
     let text = of(one, "{mode: static}").text;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("has `mode = static` without `address`"), "{text}");
+    assert!(
+        text.contains("has `mode = static` without `address`"),
+        "{text}"
+    );
     for wrong in [
         "{property: mode}",
         "{property: mode, is: []}",
@@ -373,7 +521,10 @@ fn group_may_depend_on_a_value() {
         "{property: property_groups.g, is: a}",
         "{property: 1, is: a}",
     ] {
-        assert!(of(wrong, "{}").has_error("invalid-property-group"), "{wrong}");
+        assert!(
+            of(wrong, "{}").has_error("invalid-property-group"),
+            "{wrong}"
+        );
     }
     assert!(of("{property: modes, is: a}", "{}").has_error("invalid-property-group"));
 }
@@ -388,8 +539,16 @@ fn condition_applies_to_each_item_and_hides_secrets() {
          {{mode: {{}}, address: {{}}}}}}}}}}, {groups}}}"
     ));
     let nets = "{nets: [{mode: static, address: a}, {mode: static}, {mode: dhcp}]}";
-    let outcome = Outcome::of(&(schema.clone() + &document("target", "", nets)), "deckhand");
-    assert_eq!(outcome.rules(), ["property-group-violation"], "{}", outcome.text);
+    let outcome = Outcome::of(
+        &(schema.clone() + &document("target", "", nets)),
+        "deckhand",
+    );
+    assert_eq!(
+        outcome.rules(),
+        ["property-group-violation"],
+        "{}",
+        outcome.text
+    );
     let secret = document("source", "", "static")
         .replace("storagePolicy: cleartext", "storagePolicy: encrypted")
         .replace("example/Kind/v1", "deckhand/Passphrase/v1");
@@ -397,7 +556,12 @@ fn condition_applies_to_each_item_and_hides_secrets() {
                 dest: {path: '.nets[0].mode'}\n";
     let target = document("target", more, "{nets: [{mode: x}]}");
     let outcome = Outcome::of(&(schema + &secret + &target), "deckhand");
-    assert_eq!(outcome.rules(), ["property-group-violation"], "{}", outcome.text);
+    assert_eq!(
+        outcome.rules(),
+        ["property-group-violation"],
+        "{}",
+        outcome.text
+    );
     assert!(!outcome.text.contains("mode = static"), "{}", outcome.text);
 }
 
@@ -452,7 +616,11 @@ fn message_in_a_message_is_merged() {
     let nested = format!("Content-Type: message/rfc822\n\n{appended}");
     for (inner, times) in [(appended, 2), (&nested, 3)] {
         let (output, found) = merged(&[("--user-data", &outer(inner))], &[]);
-        assert_eq!(output, format!("#cloud-config\nl:\n{}", "- 1\n".repeat(times)), "{found}");
+        assert_eq!(
+            output,
+            format!("#cloud-config\nl:\n{}", "- 1\n".repeat(times)),
+            "{found}"
+        );
     }
 }
 
@@ -485,7 +653,10 @@ fn other_files_of_conf_d_are_not_read() {
     sandbox.write("conf.d/10.cfg", "a: 1\n");
     sandbox.write("conf.d/README", "# Only *.cfg\nis read.\n");
     let ran = sandbox.run(&["cloud-config", "--isolated", "--conf-d", "conf.d"]);
-    assert_eq!((ran.code, &*ran.stdout, &*ran.stderr), (0, "#cloud-config\na: 1\n", ""));
+    assert_eq!(
+        (ran.code, &*ran.stdout, &*ran.stderr),
+        (0, "#cloud-config\na: 1\n", "")
+    );
 }
 
 #[test]
@@ -512,12 +683,18 @@ fn disabled_handlers_of_vendor_data_are_honoured() {
         ("false", false, false),
         ("5", false, false),
     ] {
-        for (key, option) in [("vendor_data", "--vendor-data"), ("vendor_data2", "--vendor-data2")]
-        {
+        for (key, option) in [
+            ("vendor_data", "--vendor-data"),
+            ("vendor_data2", "--vendor-data2"),
+        ] {
             let base = format!("{key}: {{disabled_handlers: {setting}}}\n");
             let (config, patch, found) = used("a: 1", &base, option);
             assert_eq!((config, patch), (is_config, is_patch), "{setting}: {found}");
-            assert_eq!(found.contains("unused-vendor-data"), !config || !patch, "{found}");
+            assert_eq!(
+                found.contains("unused-vendor-data"),
+                !config || !patch,
+                "{found}"
+            );
             // The setting of user-data has the higher priority.
             let (config, patch, _) =
                 used(&base, &format!("{key}: {{disabled_handlers: []}}"), option);
@@ -577,7 +754,11 @@ fn part_in_uuencode_is_decoded() {
     for encoding in ["x-uuencode", "uuencode", "uue", "X-UUE"] {
         let body = format!("begin 644 x\n{UUENCODED}\n`\nend\n");
         let (output, found) = merged(&[("--user-data", &encoded(encoding, &body))], &[]);
-        assert_eq!((&*output, &*found), ("#cloud-config\na: 1\n", ""), "{encoding}");
+        assert_eq!(
+            (&*output, &*found),
+            ("#cloud-config\na: 1\n", ""),
+            "{encoding}"
+        );
     }
     for body in [
         format!("begin 644 x\n{UUENCODED}"),
@@ -601,7 +782,10 @@ fn part_with_invalid_uuencode_is_read_unchanged() {
     ] {
         let (output, found) = merged(&[("--user-data", &encoded("uue", &body))], &[]);
         assert_eq!(output, "#cloud-config\n{}\n", "{found}");
-        assert!(found.contains("broken-mime") && found.contains("not valid uuencode"), "{found}");
+        assert!(
+            found.contains("broken-mime") && found.contains("not valid uuencode"),
+            "{found}"
+        );
     }
     let (output, found) = merged(&[("--user-data", &encoded("uue", "a: 1"))], &[]);
     assert_eq!(output, "#cloud-config\na: 1\n");
@@ -618,7 +802,10 @@ fn both_keys_of_the_base_are_removed() {
     let (output, found) = merged(&[("--base", &base)], &[]);
     assert_eq!(output, "#cloud-config\na:\n- 1\n", "{found}");
     assert!(found.contains("leaked-merge-type"), "{found}");
-    let (output, _) = merged(&[("--base", &format!("merge_type: {joining}\na: [1]\n"))], &[]);
+    let (output, _) = merged(
+        &[("--base", &format!("merge_type: {joining}\na: [1]\n"))],
+        &[],
+    );
     assert_eq!(output, "#cloud-config\na:\n- 1\n");
 }
 
@@ -630,7 +817,14 @@ fn both_keys_of_conf_d_are_removed() {
     sandbox.write("conf.d/10-a.cfg", &both);
     sandbox.write("cloud.cfg", "a: [3]\n");
     sandbox.write("user", "#cloud-config\na: [2]\n");
-    let all = ["cloud-config", "--isolated", "--conf-d", "conf.d", "--user-data", "user"];
+    let all = [
+        "cloud-config",
+        "--isolated",
+        "--conf-d",
+        "conf.d",
+        "--user-data",
+        "user",
+    ];
     for base in [&[][..], &["--base", "cloud.cfg"]] {
         let ran = sandbox.run(&[&all[..], base].concat());
         assert_eq!(ran.stdout, "#cloud-config\na:\n- 2\n", "{}", ran.stderr);

@@ -23,11 +23,22 @@ pub fn describe_relations(site: &Site<'_>, graph: &Graph) -> String {
         let of_its_name = site.output(&document.key.schema, &document.key.name);
         let (parent, standing) = (site.parent(doc), site.standing_for(doc));
         let named: Vec<_> = named.collect();
-        format!("{parent:?} {standing:?} {} {of_its_name:?} {named:?}\n", site.is_output(doc))
+        format!(
+            "{parent:?} {standing:?} {} {of_its_name:?} {named:?}\n",
+            site.is_output(doc)
+        )
     };
     let documents: String = site.iter().map(of_document).collect();
-    let Site { policy, problems, catalog, .. } = site;
-    format!("{documents}{policy:?} {problems:?} {:?}\n{graph:?}", catalog.declared)
+    let Site {
+        policy,
+        problems,
+        catalog,
+        ..
+    } = site;
+    format!(
+        "{documents}{policy:?} {problems:?} {:?}\n{graph:?}",
+        catalog.declared
+    )
 }
 
 const SITE: &str = "\
@@ -88,29 +99,85 @@ data: http://barbican.example/v1/secrets/e46b3e1c-1b2f-4c44-9c15-7fb5ad6bd4e5
 const EDITS: &[(&str, &str, bool)] = &[
     ("{own: 1}", "{own: 2}", true),
     ("{a: 1}", "{a: 2, b: 3}", true),
-    ("{kind: thing, part: first}", "{part: first, kind: thing}", true),
-    ("[{method: merge, path: .}]", "[{method: replace, path: .a}]", true),
+    (
+        "{kind: thing, part: first}",
+        "{part: first, kind: thing}",
+        true,
+    ),
+    (
+        "[{method: merge, path: .}]",
+        "[{method: replace, path: .a}]",
+        true,
+    ),
     ("dest: {path: .b}", "dest: {path: .d}", true),
     ("name: source, path: .b", "name: source, path: .e", true),
     ("{kind: thing, part: first}", "{kind: thing}", false),
-    ("{kind: thing, part: first}", "{kind: other, part: first}", false),
-    ("{kind: thing, part: first}", "{kind: 1, part: first}", false),
-    ("parentSelector: {kind: thing}", "parentSelector: {rank: low}", false),
-    ("abstract: true, layer: global", "abstract: false, layer: global", false),
-    ("abstract: true, layer: global", "abstract: true, layer: site", false),
-    ("abstract: true, layer: global", "abstract: true, layer: nowhere", false),
-    ("name: child\n", "name: parent\n  replacement: true\n", false),
-    ("  labels: {rank: low}\n", "  replacement: true\n  labels: {rank: low}\n", false),
+    (
+        "{kind: thing, part: first}",
+        "{kind: other, part: first}",
+        false,
+    ),
+    (
+        "{kind: thing, part: first}",
+        "{kind: 1, part: first}",
+        false,
+    ),
+    (
+        "parentSelector: {kind: thing}",
+        "parentSelector: {rank: low}",
+        false,
+    ),
+    (
+        "abstract: true, layer: global",
+        "abstract: false, layer: global",
+        false,
+    ),
+    (
+        "abstract: true, layer: global",
+        "abstract: true, layer: site",
+        false,
+    ),
+    (
+        "abstract: true, layer: global",
+        "abstract: true, layer: nowhere",
+        false,
+    ),
+    (
+        "name: child\n",
+        "name: parent\n  replacement: true\n",
+        false,
+    ),
+    (
+        "  labels: {rank: low}\n",
+        "  replacement: true\n  labels: {rank: low}\n",
+        false,
+    ),
     ("name: source, path: .b", "name: parent, path: .b", false),
     ("name: nowhere", "name: source", false),
     ("name: source\n", "name: nowhere\n", false),
-    ("layerOrder: [global, site]", "layerOrder: [site, global]", false),
+    (
+        "layerOrder: [global, site]",
+        "layerOrder: [site, global]",
+        false,
+    ),
     ("document_name: declared", "document_name: nowhere", false),
     ("7fb5ad6bd4e5", "7fb5ad6bd4e6", false),
-    ("storagePolicy: encrypted", "storagePolicy: cleartext", false),
-    ("schema: example/Source/v1\nmetadata", "schema: example/Thing/v1\nmetadata", false),
+    (
+        "storagePolicy: encrypted",
+        "storagePolicy: cleartext",
+        false,
+    ),
+    (
+        "schema: example/Source/v1\nmetadata",
+        "schema: example/Thing/v1\nmetadata",
+        false,
+    ),
     ("name: encrypted", "name: \"\"", false),
-    ("---\nschema: example/Secret/v1", "---\nschema: example/More/v1\n---\nschema: a/B/v1", false),
+    (
+        "---\nschema: example/Secret/v1",
+        "---\nschema: example/More/v1\n---\nschema: a/B/v1",
+        false,
+    ),
 ];
 
 #[test]
@@ -126,7 +193,12 @@ fn relations_changed_by_an_edit_are_looked_up_again() {
         // An edited document has a new text; the others are reused.
         let after: Vec<&Document> = after
             .iter()
-            .map(|now| before.iter().find(|then| then.text == now.text).unwrap_or(now))
+            .map(|now| {
+                before
+                    .iter()
+                    .find(|then| then.text == now.text)
+                    .unwrap_or(now)
+            })
             .map(|read| &read.document)
             .collect();
         let mut anew = Site::new(None, after.clone(), &options);
@@ -156,12 +228,19 @@ fn documents(text: &str, sources: &mut SourceMap) -> Vec<Read> {
     let parsed = parse(file, text);
     let documents = parsed.documents.iter().map(|document| {
         let kinds = SecretKinds::default();
-        let around = Surroundings { kinds: &kinds, folder: Folder::Other, problems: &[] };
+        let around = Surroundings {
+            kinds: &kinds,
+            folder: Folder::Other,
+            problems: &[],
+        };
         match read(document, text, &mut known, around) {
             Reading::Document(read) => {
                 let span = document.span;
                 let text = text[span.start as usize..span.end as usize].to_owned();
-                Read { text, document: *read }
+                Read {
+                    text,
+                    document: *read,
+                }
             }
             Reading::Nothing(_) => panic!("all of them are documents"),
         }

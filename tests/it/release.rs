@@ -13,8 +13,14 @@ use super::supply_chain::{manifest, manifests};
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 
 /// Commands that install or run a package from PyPI, where `layercake` is another project.
-const PYPI_COMMANDS: &[&str] =
-    &["pip install", "pipx install", "pipx run", "uv tool install", "uvx", "uv tool run"];
+const PYPI_COMMANDS: &[&str] = &[
+    "pip install",
+    "pipx install",
+    "pipx run",
+    "uv tool install",
+    "uvx",
+    "uv tool run",
+];
 
 #[test]
 fn published_crates_inherit_the_address() {
@@ -24,7 +30,12 @@ fn published_crates_inherit_the_address() {
             continue;
         }
         for key in ["repository", "homepage", "license", "version"] {
-            assert_eq!(package[key]["workspace"].as_bool(), Some(true), "{}", path.display());
+            assert_eq!(
+                package[key]["workspace"].as_bool(),
+                Some(true),
+                "{}",
+                path.display()
+            );
         }
     }
     assert_eq!(env!("CARGO_PKG_HOMEPAGE"), REPOSITORY);
@@ -57,8 +68,9 @@ fn files_name_one_owner() {
 fn pages_on_installing_say_whether_there_is_a_release() {
     let page = |path: &str| fs::read_to_string(root().join(path)).unwrap();
     let is_released = page("docs/changelog.md").lines().any(|line| {
-        let release =
-            line.strip_prefix("## ").filter(|it| it.starts_with(|it: char| it.is_ascii_digit()));
+        let release = line
+            .strip_prefix("## ")
+            .filter(|it| it.starts_with(|it: char| it.is_ascii_digit()));
         release.is_some_and(|it| !it.ends_with("Unreleased"))
     });
     for path in ["README.md", "docs/quick-start.md"] {
@@ -73,7 +85,9 @@ fn pages_install_the_package_of_this_project() {
         for command in PYPI_COMMANDS {
             for (at, _) in text.match_indices(command) {
                 let rest = text[at + command.len()..].lines().next().unwrap();
-                let package = rest.split([' ', '`']).find(|it| it.starts_with("layercake"));
+                let package = rest
+                    .split([' ', '`'])
+                    .find(|it| it.starts_with("layercake"));
                 let is_ours = package.is_none_or(|it| it.starts_with("layercake-lint"));
                 assert!(is_ours, "{}: {command}{rest}", path.display());
             }
@@ -94,7 +108,9 @@ fn binstall_finds_the_archives_of_a_release() {
             ("{ binary-ext }", ".exe"),
         ];
         let template = binstall[key].as_str().unwrap().to_owned();
-        replaced.iter().fold(template, |text, (from, to)| text.replace(from, to))
+        replaced
+            .iter()
+            .fold(template, |text, (from, to)| text.replace(from, to))
     };
     let release = fs::read_to_string(root().join(".github/workflows/release.yml")).unwrap();
     assert!(release.contains("/releases/download/v$VERSION"));
@@ -102,7 +118,10 @@ fn binstall_finds_the_archives_of_a_release() {
     assert!(archive.contains(r#"name = f"layercake-{version()}-{target}""#));
     assert!(archive.contains(r#"path = folder / f"{name}.tar.gz""#));
     let folder = "layercake-1.2.3-some-target";
-    assert_eq!(expand("pkg-url"), format!("{REPOSITORY}/releases/download/v1.2.3/{folder}.tar.gz"));
+    assert_eq!(
+        expand("pkg-url"),
+        format!("{REPOSITORY}/releases/download/v1.2.3/{folder}.tar.gz")
+    );
     assert_eq!(expand("bin-dir"), format!("{folder}/layercake.exe"));
 }
 
@@ -116,7 +135,10 @@ fn released_programs_and_wheels_link_to_the_published_rule_pages() {
     let (_, jobs) = release.split_once("\n  build:\n").unwrap();
     let (build, wheels) = jobs.split_once("\n  wheels:\n").unwrap();
     let (wheels, other) = wheels.split_once("\n  image:\n").unwrap();
-    assert_eq!([build, wheels, other].map(|job| job.matches(&setting).count()), [1, 1, 0]);
+    assert_eq!(
+        [build, wheels, other].map(|job| job.matches(&setting).count()),
+        [1, 1, 0]
+    );
 }
 
 #[test]
@@ -126,9 +148,18 @@ fn wheel_uses_the_available_name() {
     assert_eq!(project["name"].as_str(), Some("layercake-lint"));
     let package = manifest(&root().join("Cargo.toml"));
     let programs = package["bin"].as_array().unwrap();
-    let second = programs.iter().find(|it| it["name"].as_str() == Some("layercake-lint")).unwrap();
-    assert_eq!(second["required-features"], python["tool"]["maturin"]["features"]);
-    assert_eq!(project["description"].as_str(), Some(env!("CARGO_PKG_DESCRIPTION")));
+    let second = programs
+        .iter()
+        .find(|it| it["name"].as_str() == Some("layercake-lint"))
+        .unwrap();
+    assert_eq!(
+        second["required-features"],
+        python["tool"]["maturin"]["features"]
+    );
+    assert_eq!(
+        project["description"].as_str(),
+        Some(env!("CARGO_PKG_DESCRIPTION"))
+    );
     for (name, address) in project["urls"].as_table().unwrap() {
         assert!(address.as_str().unwrap().starts_with(REPOSITORY), "{name}");
     }
@@ -137,8 +168,10 @@ fn wheel_uses_the_available_name() {
 #[test]
 fn hooks_are_taken_from_this_version() {
     let page = fs::read_to_string(root().join("docs/hooks.md")).unwrap();
-    let revs: Vec<&str> =
-        page.lines().filter_map(|it| it.trim_start().strip_prefix("rev: v")).collect();
+    let revs: Vec<&str> = page
+        .lines()
+        .filter_map(|it| it.trim_start().strip_prefix("rev: v"))
+        .collect();
     assert!(!revs.is_empty());
     for rev in revs {
         let version = rev.split_whitespace().next();
@@ -154,7 +187,10 @@ fn texts() -> Vec<(PathBuf, String)> {
     }
     for entry in fs::read_dir(root()).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_some_and(|it| it == "md" || it == "toml" || it == "yml") {
+        if path
+            .extension()
+            .is_some_and(|it| it == "md" || it == "toml" || it == "yml")
+        {
             texts.push((path.clone(), fs::read_to_string(path).unwrap()));
         }
     }

@@ -63,7 +63,8 @@ impl Files {
                 _ => text.push(character),
             }
         }
-        self.sources.add(Source::new(RepoPath::new(path), Ok(text.into_bytes())))
+        self.sources
+            .add(Source::new(RepoPath::new(path), Ok(text.into_bytes())))
     }
 
     fn at(&self, place: char) -> Span {
@@ -76,7 +77,11 @@ impl Files {
 
     /// A finding with a label at the place `a`.
     fn finding(&self, message: &str, label: &str) -> Diagnostic {
-        Diagnostic::new(rule("missing-parent"), message, Label::new(self.at('a'), label))
+        Diagnostic::new(
+            rule("missing-parent"),
+            message,
+            Label::new(self.at('a'), label),
+        )
     }
 
     /// Findings in the full format.
@@ -105,14 +110,20 @@ impl Files {
     }
 
     fn report(&self, diagnostics: Vec<Diagnostic>) -> Report {
-        let findings = Findings { diagnostics, ..Findings::default() };
+        let findings = Findings {
+            diagnostics,
+            ..Findings::default()
+        };
         Report::new(ReportInput::of_findings(&findings), &self.view())
     }
 }
 
 /// Options that show all of each finding.
 const LOOK: TerminalOptions = TerminalOptions {
-    listing: FindingFilter { all: false, ignored: false },
+    listing: FindingFilter {
+        all: false,
+        ignored: false,
+    },
     limit: 0,
     detail: Detail::Whole,
 };
@@ -122,7 +133,12 @@ fn rule(name: &str) -> &'static Rule {
 }
 
 fn plain(width: usize) -> TerminalStyle {
-    TerminalStyle { width, color: false, unicode: true, links: false }
+    TerminalStyle {
+        width,
+        color: false,
+        unicode: true,
+        links: false,
+    }
 }
 
 fn sites(names: &[&str]) -> Vec<Arc<str>> {

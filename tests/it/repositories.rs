@@ -27,18 +27,27 @@ struct Pinned {
 impl Pinned {
     /// Creates two sites, `lab` at `v1` and `prod` at `v2`, all committed.
     fn new() -> Self {
-        let pinned = Self { sites: Sandbox::new(), global: Sandbox::new() };
+        let pinned = Self {
+            sites: Sandbox::new(),
+            global: Sandbox::new(),
+        };
         for version in 1..=3 {
             pinned.write_version(version);
             pinned.global.commit();
             pinned.global.git(&["tag", &format!("v{version}")]);
         }
         let sites = &pinned.sites;
-        sites.write("type/small/dns.yaml", document("dns", "type", "{server: 10.0.0.1}"));
+        sites.write(
+            "type/small/dns.yaml",
+            document("dns", "type", "{server: 10.0.0.1}"),
+        );
         for (site, revision) in [("lab", "v1"), ("prod", "v2")] {
             pinned.pin(site, revision);
             let doubled = format!("{{of: {site}, of: {site}}}");
-            sites.write(&format!("site/{site}/only.yaml"), document("only", "site", &doubled));
+            sites.write(
+                &format!("site/{site}/only.yaml"),
+                document("only", "site", &doubled),
+            );
         }
         sites.write("site/lab/chart.yaml", child("{replicas: 7}"));
         sites.write("site/prod/chart.yaml", child("{own: true}"));
@@ -51,8 +60,14 @@ impl Pinned {
         let global = &self.global;
         let release = format!("{{version: {version}}}");
         global.write("global/policy.yaml", POLICY);
-        global.write("global/release.yaml", document("release", "global", &release));
-        global.write("global/same.yaml", document("same", "global", "{a: 1, a: 1}"));
+        global.write(
+            "global/release.yaml",
+            document("release", "global", &release),
+        );
+        global.write(
+            "global/same.yaml",
+            document("same", "global", "{a: 1, a: 1}"),
+        );
         let chart = format!("{{replicas: {version}, image: 'chart:{version}'}}");
         let chart = document("parent", "global", &chart)
             .replace("  storagePolicy", "  labels: {is: parent}\n  storagePolicy");
@@ -61,9 +76,15 @@ impl Pinned {
         let chart = chart.replacen("---\n", &lines, 1);
         global.write("global/chart.yaml", chart);
         let new = format!("new-{version}");
-        global.write(&format!("global/{new}.yaml"), document(&new, "global", "{b: 1, b: 1}"));
+        global.write(
+            &format!("global/{new}.yaml"),
+            document(&new, "global", "{b: 1, b: 1}"),
+        );
         if version == 2 {
-            global.write("global/broken.yaml", broken().replace("layer: site", "layer: global"));
+            global.write(
+                "global/broken.yaml",
+                broken().replace("layer: site", "layer: global"),
+            );
         }
     }
 
@@ -75,7 +96,10 @@ impl Pinned {
     /// Writes the definition of a site that uses `global`; `more` goes below its `url`.
     fn define(&self, site: &str, more: &str) {
         let more = format!("  repositories:\n    global:\n      url: {URL}\n{more}");
-        self.sites.write(&format!("site/{site}/site-definition.yaml"), definition(site, &more));
+        self.sites.write(
+            &format!("site/{site}/site-definition.yaml"),
+            definition(site, &more),
+        );
     }
 
     /// Value of `--repository` that names the clone.
@@ -89,7 +113,8 @@ impl Pinned {
 
     fn run_with(&self, given: &str, arguments: &[&str]) -> Ran {
         let (verb, more) = arguments.split_first().expect("a verb");
-        self.sites.run(&[&[verb, "--repository", given], more].concat())
+        self.sites
+            .run(&[&[verb, "--repository", given], more].concat())
     }
 
     /// Version of `global` that each site is rendered with, such as `lab=1 prod=2`.
@@ -110,8 +135,15 @@ impl Pinned {
 const URL: &str = "https://example.org/global";
 
 /// Renders the document that has the version of `global`.
-const RELEASE: [&str; 7] =
-    ["render", "--name", "release", "--format", "json", "--fail-on", "never"];
+const RELEASE: [&str; 7] = [
+    "render",
+    "--name",
+    "release",
+    "--format",
+    "json",
+    "--fail-on",
+    "never",
+];
 
 /// Version that each site is rendered with, read from the output of [`RELEASE`].
 #[track_caller]
@@ -121,7 +153,9 @@ fn versions(ran: &Ran) -> String {
         serde_json::from_str(&ran.stdout).unwrap_or_else(|it| panic!("{it}: {ran:?}"));
     let sites = rendered["sites"].as_array().unwrap().iter().map(|site| {
         let versions = site["documents"].as_array().unwrap().iter();
-        let versions: Vec<String> = versions.map(|it| it["data"]["version"].to_string()).collect();
+        let versions: Vec<String> = versions
+            .map(|it| it["data"]["version"].to_string())
+            .collect();
         format!("{}={}", site["site"].as_str().unwrap(), versions.join("+"))
     });
     sites.collect::<Vec<_>>().join(" ")
@@ -155,6 +189,10 @@ fn marked(root: &Path, finding: &Json) -> String {
     let file = std::fs::read_to_string(root.join(at["file"].as_str().unwrap())).unwrap();
     let number = |key: &str| usize::try_from(at[key].as_u64().unwrap()).unwrap() - 1;
     let line = file.lines().nth(number("line")).unwrap();
-    let end = if at["line"] == at["end_line"] { number("end_column") } else { line.len() };
+    let end = if at["line"] == at["end_line"] {
+        number("end_column")
+    } else {
+        line.len()
+    };
     line[number("column")..end].to_owned()
 }

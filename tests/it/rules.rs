@@ -42,8 +42,17 @@ fn pages_match_the_findings() {
     let mut wrong = Vec::new();
     for path in pages() {
         let text = fs::read_to_string(&path).expect("a page can be read");
-        let name = path.file_stem().expect("a page has a name").to_string_lossy().into_owned();
-        let mut page = Page { name, path: path.clone(), text: text.clone(), wrong: Vec::new() };
+        let name = path
+            .file_stem()
+            .expect("a page has a name")
+            .to_string_lossy()
+            .into_owned();
+        let mut page = Page {
+            name,
+            path: path.clone(),
+            text: text.clone(),
+            wrong: Vec::new(),
+        };
         page.check(bless);
         if bless && page.text != text {
             fs::write(&path, &page.text).expect("a page can be rewritten");
@@ -58,7 +67,11 @@ fn pages_match_the_findings() {
 fn refusals_by_deckhand_are_errors_with_the_same_wording() {
     let mut wrong = BTreeSet::new();
     for page in all_pages() {
-        for example in page.examples().into_iter().filter(|it| it.bad && !it.is_compared()) {
+        for example in page
+            .examples()
+            .into_iter()
+            .filter(|it| it.bad && !it.is_compared())
+        {
             let files = page.files(&example);
             let (checked, _) = check_texts(&page, &example, &files);
             for finding in &checked.findings.diagnostics {
@@ -70,7 +83,11 @@ fn refusals_by_deckhand_are_errors_with_the_same_wording() {
             }
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.into_iter().collect::<Vec<_>>().join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{}",
+        wrong.into_iter().collect::<Vec<_>>().join("\n")
+    );
     let refused = RULES.iter().filter(|rule| rule.is(Trait::Refused));
     for rule in refused {
         assert_eq!(rule.severity, Severity::Error, "{}", rule.name);
@@ -83,7 +100,10 @@ fn mentions_a_refusal(text: &str) -> bool {
     let verbs = ["refuses", "fails", "crashes", "drops", "stops", "ends"];
     words.iter().enumerate().any(|(index, word)| {
         word.starts_with("Deckhand")
-            && words[index + 1..].iter().take(3).any(|word| verbs.contains(word))
+            && words[index + 1..]
+                .iter()
+                .take(3)
+                .any(|word| verbs.contains(word))
     })
 }
 
@@ -98,7 +118,10 @@ fn every_rule_file_is_listed_and_has_a_page() {
         files
             .filter(|path| path.extension().is_some_and(|it| it == extension))
             .map(|path| {
-                path.file_stem().expect("it has a name").to_string_lossy().replace('_', "-")
+                path.file_stem()
+                    .expect("it has a name")
+                    .to_string_lossy()
+                    .replace('_', "-")
             })
             // Files that are not rules: the list, and code that several rules share.
             .filter(|name| {
@@ -118,16 +141,31 @@ fn every_rule_file_is_listed_and_has_a_page() {
     };
     assert_eq!(listed, names("rs"), "src/rules/*.rs and RULES");
     assert_eq!(listed, names("md"), "src/rules/*.md and RULES");
-    assert!(RULES.is_sorted_by_key(|rule| rule.name), "RULES is sorted by name");
+    assert!(
+        RULES.is_sorted_by_key(|rule| rule.name),
+        "RULES is sorted by name"
+    );
 }
 
 #[test]
 fn every_page_has_bad_and_good_examples() {
     for rule in RULES.iter().filter(|rule| rule.name != "internal-error") {
-        assert!(rule.page.starts_with(&format!("# {}\n", rule.name)), "{}", rule.name);
+        assert!(
+            rule.page.starts_with(&format!("# {}\n", rule.name)),
+            "{}",
+            rule.name
+        );
         let marked = format!("# <- {}", rule.name);
-        assert!(rule.page.contains("## Bad"), "{} has a Bad example", rule.name);
-        assert!(rule.page.contains("## Good"), "{} has a Good example", rule.name);
+        assert!(
+            rule.page.contains("## Bad"),
+            "{} has a Bad example",
+            rule.name
+        );
+        assert!(
+            rule.page.contains("## Good"),
+            "{} has a Good example",
+            rule.name
+        );
         assert!(
             rule.page.contains(&marked) || rule.page.contains("<!-- no marker:"),
             "{} marks its line, or says why it cannot",
@@ -152,10 +190,16 @@ fn rules_find_the_same_with_both_semantics() {
                 continue;
             }
             let own = |places: BTreeSet<Found>| -> BTreeSet<Found> {
-                places.into_iter().filter(|(_, _, rule)| *rule == page.name).collect()
+                places
+                    .into_iter()
+                    .filter(|(_, _, rule)| *rule == page.name)
+                    .collect()
             };
             let (_, stated) = page.run(&example);
-            let turned = Example { options: options(other), ..example };
+            let turned = Example {
+                options: options(other),
+                ..example
+            };
             let (_, found) = page.run(&turned);
             let (stated, found) = (own(stated), own(found));
             if stated != found {
@@ -181,12 +225,17 @@ const ONE_SEMANTICS: &[&str] = &[];
 fn fixes_remove_their_findings() {
     let mut fixed_rules = BTreeSet::new();
     for page in all_pages() {
-        for example in page.examples().into_iter().filter(|it| it.bad && !it.is_compared()) {
+        for example in page
+            .examples()
+            .into_iter()
+            .filter(|it| it.bad && !it.is_compared())
+        {
             let files = page.files(&example);
             let (before, values) = check_texts(&page, &example, &files);
             let fixable = |findings: &[Diagnostic]| {
-                let own =
-                    findings.iter().filter(|it| it.rule.name == page.name && it.fix.is_some());
+                let own = findings
+                    .iter()
+                    .filter(|it| it.rule.name == page.name && it.fix.is_some());
                 own.count()
             };
             if fixable(&before.findings.diagnostics) == 0 {
@@ -194,14 +243,23 @@ fn fixes_remove_their_findings() {
             }
             let fixed = with_fixes(&page, &before, files);
             let (after, values_after) = check_texts(&page, &example, &fixed);
-            assert_eq!(fixable(&after.findings.diagnostics), 0, "{} is fixed", page.name);
+            assert_eq!(
+                fixable(&after.findings.diagnostics),
+                0,
+                "{} is fixed",
+                page.name
+            );
             if !CHANGES_VALUES.contains(&page.name.as_str()) {
                 assert_eq!(values, values_after, "{} changes no value", page.name);
             }
             fixed_rules.insert(page.name.clone());
         }
     }
-    for rule in ["ineffective-action", "leaking-substitution", "repeated-substitution"] {
+    for rule in [
+        "ineffective-action",
+        "leaking-substitution",
+        "repeated-substitution",
+    ] {
         assert!(fixed_rules.contains(rule), "an example of {rule} is fixed");
     }
 }
@@ -231,29 +289,47 @@ type Texts = Vec<(String, String)>;
 type Values = Vec<(String, String, Option<Node>)>;
 
 fn check_texts(page: &Page, example: &Example, files: &Texts) -> (Checked<()>, Values) {
-    let tree =
-        files.iter().fold(MemoryTree::new(), |tree, (path, text)| tree.with(path, text.as_str()));
-    let selectors = page.selectors(example);
-    let checked = check_with(&tree, example.options.clone(), &selectors, |site| -> Values {
-        let name = site.site.name.as_deref().unwrap_or_default();
-        let outputs = site.graph.outputs();
-        let value = |doc| site.rendered.data(doc).cloned();
-        outputs.map(|(doc, recipe)| (name.to_owned(), recipe.key.to_string(), value(doc))).collect()
+    let tree = files.iter().fold(MemoryTree::new(), |tree, (path, text)| {
+        tree.with(path, text.as_str())
     });
+    let selectors = page.selectors(example);
+    let checked = check_with(
+        &tree,
+        example.options.clone(),
+        &selectors,
+        |site| -> Values {
+            let name = site.site.name.as_deref().unwrap_or_default();
+            let outputs = site.graph.outputs();
+            let value = |doc| site.rendered.data(doc).cloned();
+            outputs
+                .map(|(doc, recipe)| (name.to_owned(), recipe.key.to_string(), value(doc)))
+                .collect()
+        },
+    );
     let (checked, taken) = checked.without_taken();
     (checked, taken.into_iter().flatten().collect())
 }
 
 /// Files after the fixes of a page's own rule.
 fn with_fixes(page: &Page, checked: &Checked<()>, mut files: Texts) -> Texts {
-    let own = checked.findings.diagnostics.iter().filter(|it| it.rule.name == page.name);
-    let mut edits: Vec<_> = own.filter_map(|it| it.fix.as_ref()).flat_map(|it| &it.edits).collect();
+    let own = checked
+        .findings
+        .diagnostics
+        .iter()
+        .filter(|it| it.rule.name == page.name);
+    let mut edits: Vec<_> = own
+        .filter_map(|it| it.fix.as_ref())
+        .flat_map(|it| &it.edits)
+        .collect();
     edits.sort_by_key(|edit| std::cmp::Reverse(edit.span.start));
     // Two findings can have one fix.
     edits.dedup();
     for edit in edits {
         let path = checked.sources.get(edit.span.file).path().as_str();
-        let file = files.iter_mut().find(|(name, _)| name == path).expect("the file is there");
+        let file = files
+            .iter_mut()
+            .find(|(name, _)| name == path)
+            .expect("the file is there");
         file.1.replace_range(edit.span.range(), &edit.text);
     }
     files
@@ -272,8 +348,17 @@ fn rule_folders() -> Vec<PathBuf> {
 fn all_pages() -> Vec<Page> {
     let page = |path: PathBuf| {
         let text = fs::read_to_string(&path).expect("a page can be read");
-        let name = path.file_stem().expect("a page has a name").to_string_lossy().into_owned();
-        Page { name, path, text, wrong: Vec::new() }
+        let name = path
+            .file_stem()
+            .expect("a page has a name")
+            .to_string_lossy()
+            .into_owned();
+        Page {
+            name,
+            path,
+            text,
+            wrong: Vec::new(),
+        }
     };
     pages().into_iter().map(page).collect()
 }
@@ -334,7 +419,9 @@ impl Page {
         let plain = |file: &&Block| file.info.split_whitespace().nth(2).is_none();
         let files = example.files.iter().filter(plain);
         let text = |file: &Block| self.text[file.start..file.end].to_owned();
-        files.map(|file| (file_of(file).1.to_owned(), text(file))).collect()
+        files
+            .map(|file| (file_of(file).1.to_owned(), text(file)))
+            .collect()
     }
 
     fn check(&mut self, bless: bool) {
@@ -343,8 +430,10 @@ impl Page {
             let (report, places) = self.run(&example);
             if !example.bad {
                 if !report.is_empty() {
-                    self.wrong
-                        .push(format!("{}: a Good example has findings:\n{report}", self.name));
+                    self.wrong.push(format!(
+                        "{}: a Good example has findings:\n{report}",
+                        self.name
+                    ));
                 }
                 continue;
             }
@@ -365,7 +454,10 @@ impl Page {
 
     fn compare(&mut self, example: &Example, report: &str, bless: bool) {
         let Some(block) = &example.report else {
-            self.wrong.push(format!("{}: a Bad example without a report block", self.name));
+            self.wrong.push(format!(
+                "{}: a Bad example without a report block",
+                self.name
+            ));
             return;
         };
         let stated = &self.text[block.start..block.end];
@@ -375,7 +467,8 @@ impl Page {
         if bless {
             self.text.replace_range(block.start..block.end, report);
         } else {
-            self.wrong.push(format!("{}: stated\n{stated}\nbut is\n{report}", self.name));
+            self.wrong
+                .push(format!("{}: stated\n{stated}\nbut is\n{report}", self.name));
         }
     }
 
@@ -398,7 +491,10 @@ impl Page {
             &example.gates,
         );
         saved::check_compared(&compared);
-        describe(&compared.findings.new.diagnostics, &compared.checked.sources)
+        describe(
+            &compared.findings.new.diagnostics,
+            &compared.checked.sources,
+        )
     }
 
     /// Good examples must have no findings of any rule; Bad ones list those of the page's own rule
@@ -407,11 +503,19 @@ impl Page {
         let others = OWN_PAGE_ONLY.iter().filter(|name| **name != self.name);
         let ignore = others.map(|name| (*name).to_owned()).collect();
         if !example.bad {
-            return Selectors { select: vec!["all".to_owned()], ignore, ..Selectors::default() };
+            return Selectors {
+                select: vec!["all".to_owned()],
+                ignore,
+                ..Selectors::default()
+            };
         }
         let own = RULES.iter().filter(|rule| rule.name == self.name);
         let extend_select = own.map(|rule| rule.name.to_owned()).collect();
-        Selectors { extend_select, ignore, ..Selectors::default() }
+        Selectors {
+            extend_select,
+            ignore,
+            ..Selectors::default()
+        }
     }
 
     /// The files of one side.
@@ -440,15 +544,19 @@ impl Page {
             assert!(side != Some("base:") || !self.text[file.start..file.end].contains("# <- "));
             let content = &self.text[file.start..file.end];
             for (index, line) in content.lines().enumerate() {
-                let Some((_, names)) = line.split_once("# <- ") else { continue };
+                let Some((_, names)) = line.split_once("# <- ") else {
+                    continue;
+                };
                 for name in names.split(',') {
                     markers.insert((path.to_owned(), index + 1, name.trim().to_owned()));
                 }
             }
         }
         for rest in &example.unmarked {
-            let (place, name) =
-                rest.trim_end_matches(" -->").split_once(' ').expect("PATH:LINE rule");
+            let (place, name) = rest
+                .trim_end_matches(" -->")
+                .split_once(' ')
+                .expect("PATH:LINE rule");
             let (path, number) = place.rsplit_once(':').expect("PATH:LINE");
             let number = number.parse().expect("a line number");
             markers.insert((path.to_owned(), number, name.to_owned()));
@@ -471,7 +579,11 @@ impl Page {
                     open = Some((info, content));
                     continue;
                 }
-                let block = Block { info, start: content, end: start };
+                let block = Block {
+                    info,
+                    start: content,
+                    end: start,
+                };
                 let Some(heading) = &heading else { continue };
                 if block.info == "report" {
                     let mut example = heading.example(std::mem::take(&mut files), Some(block));
@@ -508,7 +620,12 @@ impl Page {
         let mut place = ConfigurationSource::Root;
         let mut words = with.split_whitespace();
         while let Some(word) = words.next() {
-            let mut number = || words.next().and_then(|it| it.parse().ok()).expect("a number");
+            let mut number = || {
+                words
+                    .next()
+                    .and_then(|it| it.parse().ok())
+                    .expect("a number")
+            };
             match word {
                 "deckhand" => options.semantics = Semantics::Deckhand,
                 "missing-source-warning" => options.missing_source = MissingSource::Warning,
@@ -521,7 +638,12 @@ impl Page {
                 other => panic!("{}: unknown option `{other}`", self.name),
             }
         }
-        Some(Heading { bad, options, place, gates })
+        Some(Heading {
+            bad,
+            options,
+            place,
+            gates,
+        })
     }
 }
 
@@ -536,21 +658,49 @@ struct Heading {
 
 impl Heading {
     fn example(&self, files: Vec<Block>, report: Option<Block>) -> Example {
-        let Heading { bad, options, place, gates } = self.clone();
-        Example { bad, options, place, gates, files, report, unmarked: Vec::new() }
+        let Heading {
+            bad,
+            options,
+            place,
+            gates,
+        } = self.clone();
+        Example {
+            bad,
+            options,
+            place,
+            gates,
+            files,
+            report,
+            unmarked: Vec::new(),
+        }
     }
 }
 
 fn unchanged(glob: &str) -> ExpectedUnchanged {
     let glob = Glob::new(glob).expect("a glob");
-    ExpectedUnchanged(GlobSet::builder().add(glob).build().expect("one glob is a set"))
+    ExpectedUnchanged(
+        GlobSet::builder()
+            .add(glob)
+            .build()
+            .expect("one glob is a set"),
+    )
 }
 
 /// The only side of a file, if it is not on both, and its path.
 fn file_of(block: &Block) -> (Option<&str>, &str) {
-    let path = block.info.split_whitespace().nth(1).expect("a file has a path");
-    let side = ["base:", "head:"].into_iter().find(|side| path.starts_with(side));
-    (side, path.strip_prefix(side.unwrap_or_default()).expect("it begins with its side"))
+    let path = block
+        .info
+        .split_whitespace()
+        .nth(1)
+        .expect("a file has a path");
+    let side = ["base:", "head:"]
+        .into_iter()
+        .find(|side| path.starts_with(side));
+    (
+        side,
+        path.strip_prefix(side.unwrap_or_default())
+            .expect("it begins with its side"),
+    )
 }
 
 /// Findings as text, and the places where they begin, with their rules.

@@ -42,8 +42,12 @@ data:
 
 /// Rules about style, which short examples need not follow and which do not concern rendered
 /// values.
-const STYLE_RULES: &[&str] =
-    &["ineffective-action", "leftover-placeholder", "lost-data", "unused-document"];
+const STYLE_RULES: &[&str] = &[
+    "ineffective-action",
+    "leftover-placeholder",
+    "lost-data",
+    "unused-document",
+];
 
 /// Result of checking the documents of a text.
 struct Run {
@@ -60,11 +64,16 @@ fn run(text: &str) -> Run {
 fn run_alone(text: &str) -> Run {
     let tree = MemoryTree::new().with("documents.yaml", text);
     // The charts of the examples have few of their keys.
-    let selectors = Selectors { ignore: vec!["incomplete-chart".into()], ..Selectors::default() };
+    let selectors = Selectors {
+        ignore: vec!["incomplete-chart".into()],
+        ..Selectors::default()
+    };
     let checked = check_with(&tree, options(Semantics::Documented), &selectors, |site| {
         let outputs = site.graph.iter().filter(|(_, recipe)| recipe.emit);
         let data = |doc| site.rendered.data(doc).cloned();
-        outputs.filter_map(|(doc, it)| Some((it.key.name.to_string(), data(doc)?))).collect()
+        outputs
+            .filter_map(|(doc, it)| Some((it.key.name.to_string(), data(doc)?)))
+            .collect()
     });
     let found: BTreeSet<(usize, String)> = checked
         .findings
@@ -87,7 +96,10 @@ fn run_alone(text: &str) -> Run {
 
 impl Run {
     fn outputs(&self) -> &BTreeMap<String, Node> {
-        self.checked.sites[0].taken.as_ref().expect("layercake itself does not fail")
+        self.checked.sites[0]
+            .taken
+            .as_ref()
+            .expect("layercake itself does not fail")
     }
 
     /// The rendered data of a document.
@@ -98,7 +110,11 @@ impl Run {
 
     /// Asserts that a document renders to this data, given as YAML.
     fn renders(&self, name: &str, expected: &str) -> &Self {
-        assert_eq!(canonical(self.data(name)), canonical(&read(expected)), "{name}");
+        assert_eq!(
+            canonical(self.data(name)),
+            canonical(&read(expected)),
+            "{name}"
+        );
         self
     }
 
@@ -117,7 +133,11 @@ impl Run {
             .iter()
             .filter(|finding| finding.severity == Severity::Error)
             .map(|finding| &finding.message);
-        assert!(errors.clone().any(|it| it.contains(words)), "{:?}", errors.next());
+        assert!(
+            errors.clone().any(|it| it.contains(words)),
+            "{:?}",
+            errors.next()
+        );
         self
     }
 
@@ -141,8 +161,10 @@ fn document(name: &str, metadata: &str, data: &str) -> String {
 }
 
 fn document_of(schema: &str, name: &str, metadata: &str, data: &str) -> String {
-    let metadata: String =
-        metadata.lines().map(|line| format!("  {}\n", line.trim_end())).collect();
+    let metadata: String = metadata
+        .lines()
+        .map(|line| format!("  {}\n", line.trim_end()))
+        .collect();
     format!(
         "---\nschema: {schema}\nmetadata:\n  schema: metadata/Document/v1\n  name: {name}\n  \
          storagePolicy: cleartext\n{metadata}data: {data}\n"

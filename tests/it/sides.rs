@@ -58,7 +58,10 @@ impl Ran {
     fn refusal(&self) -> String {
         assert_eq!((self.code, self.stdout.as_str()), (2, ""), "{self:?}");
         assert!(self.stderr.starts_with("error: "), "{self:?}");
-        self.stderr.lines().filter(|line| !line.starts_with("  caused by: ")).collect()
+        self.stderr
+            .lines()
+            .filter(|line| !line.starts_with("  caused by: "))
+            .collect()
     }
 }
 
@@ -74,9 +77,18 @@ fn side_in<V: AsRef<std::ffi::OsStr>>(
     variables: impl IntoIterator<Item = (&'static str, V)>,
 ) -> Ran {
     let mut command = Command::new(program());
-    command.args(["debug", "side"]).args(arguments).current_dir(folder).stdin(Stdio::null());
-    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command.env("HOME", folder).env("GIT_CONFIG_NOSYSTEM", "1").envs(variables);
+    command
+        .args(["debug", "side"])
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null());
+    command
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command
+        .env("HOME", folder)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .envs(variables);
     let output = command.output().unwrap();
     Ran {
         code: output.status.code().unwrap(),
@@ -99,7 +111,11 @@ fn in_commit(site: &Site, revision: &str) -> Vec<String> {
     sorted(listed.split_terminator('\0').map(|line| {
         let (entry, path) = line.split_once('\t').unwrap();
         let words: Vec<&str> = entry.split(' ').collect();
-        if words[1] == "commit" { format!("- {path}") } else { format!("{} {path}", words[2]) }
+        if words[1] == "commit" {
+            format!("- {path}")
+        } else {
+            format!("{} {path}", words[2])
+        }
     }))
 }
 
@@ -109,14 +125,22 @@ fn in_index(site: &Site) -> Vec<String> {
     sorted(listed.split_terminator('\0').map(|line| {
         let (entry, path) = line.split_once('\t').unwrap();
         let words: Vec<&str> = entry.split(' ').collect();
-        if words[0] == "160000" { format!("- {path}") } else { format!("{} {path}", words[1]) }
+        if words[0] == "160000" {
+            format!("- {path}")
+        } else {
+            format!("{} {path}", words[1])
+        }
     }))
 }
 
 fn sorted(lines: impl Iterator<Item = String>) -> Vec<String> {
     let mut lines: Vec<String> = lines.collect();
-    lines
-        .sort_by(|one, other| one.split_once(' ').unwrap().1.cmp(other.split_once(' ').unwrap().1));
+    lines.sort_by(|one, other| {
+        one.split_once(' ')
+            .unwrap()
+            .1
+            .cmp(other.split_once(' ').unwrap().1)
+    });
     lines
 }
 
@@ -151,8 +175,17 @@ fn files_outside_a_sparse_checkout_are_not_deleted() {
     site.git(&["update-index", "--no-skip-worktree", "site/a.yaml"]);
     site.git(&["checkout", "--quiet", "site/a.yaml"]);
 
-    for arguments in [["--cone", "--no-sparse-index"], ["--cone", "--sparse-index"]] {
-        site.git(&["sparse-checkout", "set", arguments[0], arguments[1], "other"]);
+    for arguments in [
+        ["--cone", "--no-sparse-index"],
+        ["--cone", "--sparse-index"],
+    ] {
+        site.git(&[
+            "sparse-checkout",
+            "set",
+            arguments[0],
+            arguments[1],
+            "other",
+        ]);
         assert!(!site.path("site").exists());
         assert_eq!(side(&site, &["--since", "HEAD"]), whole, "{arguments:?}");
         fs::remove_file(site.path("other/d.yaml")).unwrap();
@@ -175,7 +208,11 @@ fn pathspec_variables_have_no_effect() {
         assert!(!ran.files().is_empty());
         for variable in ["LITERAL", "GLOB", "NOGLOB", "ICASE"] {
             let variable: &'static str = format!("GIT_{variable}_PATHSPECS").leak();
-            assert_eq!(side_in(&folder, &arguments, [(variable, "1")]), ran, "{variable}");
+            assert_eq!(
+                side_in(&folder, &arguments, [(variable, "1")]),
+                ran,
+                "{variable}"
+            );
         }
     }
 }
@@ -187,7 +224,12 @@ fn git_folder_may_be_elsewhere() {
         let site = site();
         let elsewhere = site.beside().join(name);
         fs::create_dir_all(&elsewhere).unwrap();
-        site.git(&["init", "--quiet", "--separate-git-dir", elsewhere.to_str().unwrap()]);
+        site.git(&[
+            "init",
+            "--quiet",
+            "--separate-git-dir",
+            elsewhere.to_str().unwrap(),
+        ]);
         site.write("site/a.yaml", "edited\n");
         for arguments in [&["--since", "HEAD"][..], &["--staged"]] {
             let ran = side(&site, arguments);
@@ -229,7 +271,10 @@ fn staged_bytes_are_those_of_the_index() {
 fn index_agrees_with_git() {
     let site = site();
     for number in 0..40 {
-        site.write(&format!("more/{}/{number}.yaml", number % 4), &format!("{number}\n"));
+        site.write(
+            &format!("more/{}/{number}.yaml", number % 4),
+            &format!("{number}\n"),
+        );
     }
     site.commit();
     site.git(&["mv", "site/a.yaml", "site/renamed.yaml"]);
@@ -237,7 +282,11 @@ fn index_agrees_with_git() {
     site.write("a b/ä.yaml", "a\n");
     site.git(&["add", "--all"]);
     assert_eq!(side(&site, &["--staged"]).files(), in_index(&site));
-    assert!(in_index(&site).iter().any(|line| line.ends_with(" site/renamed.yaml")));
+    assert!(
+        in_index(&site)
+            .iter()
+            .any(|line| line.ends_with(" site/renamed.yaml"))
+    );
 
     // intent to add, without content yet
     site.write("later.yaml", "later\n");
@@ -250,13 +299,21 @@ fn index_agrees_with_git() {
 
     for version in ["4", "2"] {
         site.git(&["update-index", "--index-version", version]);
-        assert_eq!(side(&site, &["--staged"]).files(), in_index(&site), "version {version}");
+        assert_eq!(
+            side(&site, &["--staged"]).files(),
+            in_index(&site),
+            "version {version}"
+        );
     }
     site.git(&["update-index", "--split-index"]);
     assert_eq!(side(&site, &["--staged"]).files(), in_index(&site), "split");
     site.git(&["update-index", "--no-split-index"]);
     site.git(&["update-index", "--skip-worktree", "site/renamed.yaml"]);
-    assert_eq!(side(&site, &["--staged"]).files(), in_index(&site), "skip-worktree");
+    assert_eq!(
+        side(&site, &["--staged"]).files(),
+        in_index(&site),
+        "skip-worktree"
+    );
     let whole = in_commit(&site, "HEAD");
     for index in ["--no-sparse-index", "--sparse-index"] {
         site.git(&["sparse-checkout", "set", "--cone", index, "more/1"]);
@@ -315,12 +372,21 @@ fn since_compares_with_the_merge_base() {
     let ran = side(&site, &["--since", "main", "--no-merge-base"]);
     assert_eq!(ran.sides(), [&id(&site, "main"), "the working tree"]);
     let ran = side(&site, &["--from", "main"]);
-    assert_eq!((ran.code(), ran.sides()), ("from-to", [&*id(&site, "main"), "the working tree"]));
+    assert_eq!(
+        (ran.code(), ran.sides()),
+        ("from-to", [&*id(&site, "main"), "the working tree"])
+    );
     assert_eq!(side(&site, &["--from", "main", "--to", "worktree"]), ran);
     let ran = side(&site, &["--from", "main", "--to", "index"]);
-    assert_eq!((ran.sides()[1], ran.files()), ("the index", in_index(&site)));
+    assert_eq!(
+        (ran.sides()[1], ran.files()),
+        ("the index", in_index(&site))
+    );
     let ran = side(&site, &["--from", "main", "--to", "HEAD~1"]);
-    assert_eq!((ran.sides()[1], ran.files()), (&*fork, in_commit(&site, "HEAD~1")));
+    assert_eq!(
+        (ran.sides()[1], ran.files()),
+        (&*fork, in_commit(&site, "HEAD~1"))
+    );
     assert_eq!(side(&site, &[]).stdout, "no comparison\n");
 }
 
@@ -335,7 +401,10 @@ fn sides_are_the_same_from_any_folder() {
         assert_eq!(side_in(&site.path("site"), arguments, NOWHERE), expected);
         let root = site.root.display().to_string();
         let mut command = Command::new(program());
-        command.args(["-C", &root, "debug", "side"]).args(arguments).current_dir("/");
+        command
+            .args(["-C", &root, "debug", "side"])
+            .args(arguments)
+            .current_dir("/");
         let output = command.env_clear().output().unwrap();
         assert_eq!(String::from_utf8(output.stdout).unwrap(), expected.stdout);
     }
@@ -345,12 +414,23 @@ fn sides_are_the_same_from_any_folder() {
 fn linked_worktrees_have_an_index_of_their_own() {
     let site = site();
     let linked = site.beside().join("linked");
-    site.git(&["worktree", "add", "--quiet", "-b", "topic", linked.to_str().unwrap()]);
+    site.git(&[
+        "worktree",
+        "add",
+        "--quiet",
+        "-b",
+        "topic",
+        linked.to_str().unwrap(),
+    ]);
     fs::write(linked.join("site/a.yaml"), "linked\n").unwrap();
     site.git(&["-C", linked.to_str().unwrap(), "add", "--all"]);
     let ran = side_in(&linked, &["--staged"], NOWHERE);
     let staged = site.git(&["-C", linked.to_str().unwrap(), "rev-parse", ":site/a.yaml"]);
-    assert!(ran.files().contains(&format!("{} site/a.yaml", staged.trim())), "{ran:?}");
+    assert!(
+        ran.files()
+            .contains(&format!("{} site/a.yaml", staged.trim())),
+        "{ran:?}"
+    );
     assert_eq!(side(&site, &["--staged"]).files(), in_index(&site));
     assert_ne!(side(&site, &["--staged"]).files(), ran.files());
 }
@@ -362,10 +442,18 @@ fn bare_repositories_compare_commits_only() {
     let ran = side(&bare, &["--from", "HEAD~1", "--to", "HEAD"]);
     assert_eq!(ran.sides(), [id(&site, "HEAD~1"), id(&site, "HEAD")]);
     assert_eq!(ran.files(), in_commit(&site, "HEAD"));
-    for arguments in [&["--staged"][..], &["--since", "HEAD~1"], &["--from", "HEAD"], &["--auto"]] {
+    for arguments in [
+        &["--staged"][..],
+        &["--since", "HEAD~1"],
+        &["--from", "HEAD"],
+        &["--auto"],
+    ] {
         let refusal = side(&bare, arguments).refusal();
         assert!(refusal.contains("bare repository"), "{refusal}");
-        assert!(refusal.ends_with("compare two revisions: `--from REV --to REV`"), "{refusal}");
+        assert!(
+            refusal.ends_with("compare two revisions: `--from REV --to REV`"),
+            "{refusal}"
+        );
     }
     let error = bare.repository().index().err().unwrap();
     assert!(describe_error(&error).contains("no index"), "{error}");
@@ -396,7 +484,11 @@ fn sha256_repositories_are_compared() {
     assert_eq!(ran.files()[0].len(), 64 + " a.yaml".len());
     let ran = side(&site, &["--since", "main"]);
     assert_eq!(ran.sides(), [&id(&site, "main~1"), "the working tree"]);
-    assert_eq!(ran.files(), in_index(&site), "read from disk, with git's ids");
+    assert_eq!(
+        ran.files(),
+        in_index(&site),
+        "read from disk, with git's ids"
+    );
 }
 
 #[test]
@@ -405,7 +497,9 @@ fn files_on_disk_are_identified_by_content() {
     let contents = |tree: &dyn Tree| -> BTreeMap<RepoPath, Option<ContentId>> {
         let entries = tree.entries(&RepoPath::new("")).unwrap().into_iter();
         let content = |path: &RepoPath| tree.content_of(&tree.read(path).unwrap());
-        entries.map(|entry| (entry.path.clone(), entry.content.or(content(&entry.path)))).collect()
+        entries
+            .map(|entry| (entry.path.clone(), entry.content.or(content(&entry.path))))
+            .collect()
     };
     assert_eq!(contents(&site.work_tree()), contents(&site.head()));
     site.write("site/a.yaml", "changed\n");
@@ -415,7 +509,11 @@ fn files_on_disk_are_identified_by_content() {
     let hash = site.git(&["hash-object", "site/a.yaml"]);
     assert_eq!(on_disk[&path].unwrap().to_string(), hash.trim());
     let folder = layercake::source::WorkTree::in_folder(site.root.clone()).unwrap();
-    assert_eq!(folder.content_of(b"changed\n"), None, "a folder outside of git has no ids");
+    assert_eq!(
+        folder.content_of(b"changed\n"),
+        None,
+        "a folder outside of git has no ids"
+    );
 }
 
 #[test]
@@ -423,21 +521,56 @@ fn contradictory_flags_are_refused() {
     let site = site();
     let revision = || Some("HEAD".to_owned());
     let wrong = [
-        SideSelection { since: revision(), staged: true, ..SideSelection::default() },
-        SideSelection { since: revision(), auto: true, ..SideSelection::default() },
-        SideSelection { from: revision(), since: revision(), ..SideSelection::default() },
-        SideSelection { staged: true, auto: true, ..SideSelection::default() },
-        SideSelection { to: revision(), ..SideSelection::default() },
-        SideSelection { to: revision(), staged: true, ..SideSelection::default() },
-        SideSelection { merge_base: MergeBase::Skip, ..SideSelection::default() },
-        SideSelection { merge_base: MergeBase::Skip, auto: true, ..SideSelection::default() },
+        SideSelection {
+            since: revision(),
+            staged: true,
+            ..SideSelection::default()
+        },
+        SideSelection {
+            since: revision(),
+            auto: true,
+            ..SideSelection::default()
+        },
+        SideSelection {
+            from: revision(),
+            since: revision(),
+            ..SideSelection::default()
+        },
+        SideSelection {
+            staged: true,
+            auto: true,
+            ..SideSelection::default()
+        },
+        SideSelection {
+            to: revision(),
+            ..SideSelection::default()
+        },
+        SideSelection {
+            to: revision(),
+            staged: true,
+            ..SideSelection::default()
+        },
+        SideSelection {
+            merge_base: MergeBase::Skip,
+            ..SideSelection::default()
+        },
+        SideSelection {
+            merge_base: MergeBase::Skip,
+            auto: true,
+            ..SideSelection::default()
+        },
     ];
     for wanted in wrong {
         let chosen = sides::choose(&site.repository(), &wanted, &Environment::default());
         let error = chosen.err().unwrap_or_else(|| panic!("{wanted:?}"));
         assert_eq!(error.kind(), layercake::error::ErrorKind::Usage);
     }
-    for flags in ["--since HEAD --staged", "--from HEAD --auto", "--to HEAD", "--no-merge-base"] {
+    for flags in [
+        "--since HEAD --staged",
+        "--from HEAD --auto",
+        "--to HEAD",
+        "--no-merge-base",
+    ] {
         let arguments: Vec<&str> = flags.split(' ').collect();
         assert_eq!(side(&site, &arguments).code, 2, "{flags}");
     }
@@ -466,7 +599,11 @@ fn nothing_is_written() {
 
 /// Bytes of every file, including the repository's own.
 fn everything(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let entries = walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap);
+    let entries = walkdir::WalkDir::new(folder)
+        .into_iter()
+        .map(Result::unwrap);
     let files = entries.filter(|entry| entry.file_type().is_file());
-    files.map(|file| (file.path().to_owned(), fs::read(file.path()).unwrap())).collect()
+    files
+        .map(|file| (file.path().to_owned(), fs::read(file.path()).unwrap()))
+        .collect()
 }

@@ -29,7 +29,11 @@ fn broken_repositories_are_reported() {
     let bless = is_blessed();
     let mut wrong = Vec::new();
     for folder in folders() {
-        let name = folder.file_name().expect("a folder has a name").to_string_lossy().into_owned();
+        let name = folder
+            .file_name()
+            .expect("a folder has a name")
+            .to_string_lossy()
+            .into_owned();
         let (report, places) = run(&folder);
         let marked = markers(&folder);
         if places != marked {
@@ -57,15 +61,25 @@ fn reread_documents_are_unchanged() {
     for folder in folders() {
         let checked = checked(&folder, |site| {
             let documents = site.site.iter().map(|(_, document)| document);
-            documents.map(|document| reread(document, site.sources)).collect::<Vec<_>>()
+            documents
+                .map(|document| reread(document, site.sources))
+                .collect::<Vec<_>>()
         });
-        for source in checked.sites.into_iter().filter_map(|site| site.taken).flatten() {
+        for source in checked
+            .sites
+            .into_iter()
+            .filter_map(|site| site.taken)
+            .flatten()
+        {
             dropped += usize::from(source == NodeSource::PlainText);
             secret += usize::from(source == NodeSource::SecretText);
             wrapped += usize::from(source == NodeSource::KeptWrapped);
         }
     }
-    assert!(dropped > 100 && secret > 3 && wrapped > 2, "{dropped}, {secret}, {wrapped}");
+    assert!(
+        dropped > 100 && secret > 3 && wrapped > 2,
+        "{dropped}, {secret}, {wrapped}"
+    );
 }
 
 /// Source of a document's nodes.
@@ -81,23 +95,45 @@ enum NodeSource {
 fn reread(document: &Document, sources: &SourceMap) -> NodeSource {
     let source = sources.get(document.span.file);
     let parsed = yaml::parse(document.span.file, source.text()).documents;
-    let written = parsed.into_iter().find(|it| it.span == document.span).expect("it is there").root;
-    let wrapped = written.get("data").and_then(|data| data.get("managedDocument"));
+    let written = parsed
+        .into_iter()
+        .find(|it| it.span == document.span)
+        .expect("it is there")
+        .root;
+    let wrapped = written
+        .get("data")
+        .and_then(|data| data.get("managedDocument"));
     let wrapped = wrapped.filter(|it| document.is_wrapped && it.as_mapping().is_some());
     let written = wrapped.unwrap_or(&written);
     let (root, metadata) = (document.root(), document.metadata());
     // Wrapped or not, the root itself has the span of the whole document.
-    let places =
-        |root: &Node| leaves(root).into_iter().skip(1).map(|(place, span, _)| (place, span));
+    let places = |root: &Node| {
+        leaves(root)
+            .into_iter()
+            .skip(1)
+            .map(|(place, span, _)| (place, span))
+    };
     assert!(places(&root).eq(places(written)), "{}", document.key);
     // The token of an encrypted text is binary, and is read as text.
-    assert!(document.wrapped_encrypted || root == *written, "{}", document.key);
+    assert!(
+        document.wrapped_encrypted || root == *written,
+        "{}",
+        document.key
+    );
     let data = root.get("data").map_or_else(Vec::new, leaves);
-    assert!(data.iter().all(|(_, _, secret)| *secret == document.data.secret), "{}", document.key);
+    assert!(
+        data.iter()
+            .all(|(_, _, secret)| *secret == document.data.secret),
+        "{}",
+        document.key
+    );
     assert_eq!(metadata.span, document.metadata_span, "{}", document.key);
     assert_eq!(
         metadata,
-        written.get("metadata").cloned().unwrap_or(Node { value: Value::Null, ..metadata.clone() })
+        written.get("metadata").cloned().unwrap_or(Node {
+            value: Value::Null,
+            ..metadata.clone()
+        })
     );
     match document.whole() {
         Whole::InText { .. } if document.data.secret => NodeSource::SecretText,
@@ -107,7 +143,11 @@ fn reread(document: &Document, sources: &SourceMap) -> NodeSource {
             // Its layer is hidden.
             let is_hidden = document.data.secret && &*document.key.layer == "(hidden)";
             let is_doubtful = source.fault().is_some() || document.is_doubtful;
-            assert!(is_doubtful || is_hidden, "{} is kept without a reason", document.key);
+            assert!(
+                is_doubtful || is_hidden,
+                "{} is kept without a reason",
+                document.key
+            );
             NodeSource::KeptDoubtful
         }
     }
@@ -140,14 +180,25 @@ fn checked<T: Send>(folder: &Path, per_site: impl Fn(&RenderedSite<'_>) -> T + S
     let tree = WorkTree::in_folder(folder.to_owned()).expect("the folder is there");
     let root = RepoPath::new("");
     let layout = Layout::discover(&tree, &root).expect("the folder can be listed");
-    assert_eq!(layout.is_some(), folder.join("site").is_dir(), "{}", folder.display());
+    assert_eq!(
+        layout.is_some(),
+        folder.join("site").is_dir(),
+        "{}",
+        folder.display()
+    );
     let scope = match &layout {
         Some(layout) => Scope::of_repository(layout),
         None => Scope::Set(vec![root]),
     };
     let progress = Progress::default();
     let options = Options::of(options(Semantics::Documented));
-    let plan = Plan { tree: &tree, scope, base: None, options, progress: &progress };
+    let plan = Plan {
+        tree: &tree,
+        scope,
+        base: None,
+        options,
+        progress: &progress,
+    };
     let checked = check(&plan, per_site).expect("a folder can be checked");
     assert!(!checked.internal_error);
     checked
@@ -169,9 +220,15 @@ fn run(folder: &Path) -> (String, Places) {
         let name = site.name.as_deref().unwrap_or("all files");
         let counts = (site.files, site.documents, site.outputs);
         let (files, documents, outputs) = counts;
-        writeln!(report, "{name}: {files} files, {documents} documents, {outputs} outputs")
-            .expect("strings take text");
-        report += site.taken.as_deref().expect("layercake itself does not fail");
+        writeln!(
+            report,
+            "{name}: {files} files, {documents} documents, {outputs} outputs"
+        )
+        .expect("strings take text");
+        report += site
+            .taken
+            .as_deref()
+            .expect("layercake itself does not fail");
     }
     for text in reports(&checked).iter().chain([&report]) {
         assert!(!text.contains(SECRET), "{text}");
@@ -186,8 +243,14 @@ fn rendered(site: &RenderedSite<'_>) -> String {
         if recipe.key.schema.contains("Policy") || recipe.key.schema.contains("SiteDefinition") {
             continue;
         }
-        let options = emit::EmitOptions { show_secrets: false, origin: None };
-        let data = site.rendered.data(doc).map(|data| emit::to_yaml(data, &options));
+        let options = emit::EmitOptions {
+            show_secrets: false,
+            origin: None,
+        };
+        let data = site
+            .rendered
+            .data(doc)
+            .map(|data| emit::to_yaml(data, &options));
         let data = data.unwrap_or_else(|| "(not rendered)\n".into());
         writeln!(text, "  {}:", recipe.key).expect("strings take text");
         for line in data.lines() {
@@ -204,7 +267,9 @@ fn reports<T>(checked: &Checked<T>) -> [String; 2] {
 
 fn markers(folder: &Path) -> Places {
     let tree = WorkTree::in_folder(folder.to_owned()).expect("the folder is there");
-    let entries = tree.entries(&RepoPath::new("")).expect("the folder can be listed");
+    let entries = tree
+        .entries(&RepoPath::new(""))
+        .expect("the folder can be listed");
     let mut markers = Places::new();
     for entry in entries {
         let bytes = fs::read(folder.join(entry.path.as_str())).expect("a file can be read");

@@ -17,7 +17,9 @@ use walk::{Course, Files, Walk, laws};
 
 /// The files of one of the examples.
 fn example(name: &str) -> Files {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("examples")
+        .join(name);
     let mut files = Files::new();
     add(&root, &root, &mut files);
     files
@@ -37,14 +39,26 @@ fn add(root: &Path, folder: &Path, files: &mut Files) {
 
 /// Walks over an example, and returns the number of changed outputs.
 fn walk(name: &str, edits: usize) -> usize {
-    let course = Course { seed: 7, rules: Rules::All, again_every: 8, program_every: 12 };
-    let program = Program { path: PathBuf::from(env!("CARGO_BIN_EXE_layercake")) };
+    let course = Course {
+        seed: 7,
+        rules: Rules::All,
+        again_every: 8,
+        program_every: 12,
+    };
+    let program = Program {
+        path: PathBuf::from(env!("CARGO_BIN_EXE_layercake")),
+    };
     let mut walk = Walk::new(example(name), course, program).unwrap();
     let mut changed = 0;
     for _ in 0..edits {
         let stepped = walk.step().unwrap();
         let wrong = stepped.wrong.join("\n");
-        assert!(stepped.wrong.is_empty(), "edit {} {:?}: {wrong}", stepped.number, stepped.did);
+        assert!(
+            stepped.wrong.is_empty(),
+            "edit {} {:?}: {wrong}",
+            stepped.number,
+            stepped.did
+        );
         changed += stepped.changed.values().sum::<usize>();
     }
     changed
@@ -63,8 +77,11 @@ fn edits_of_cloud_config_agree() {
 /// A soak test that accepts everything would prove nothing.
 #[test]
 fn disagreement_is_detected() {
-    let manner =
-        Manner { semantics: Semantics::Documented, rules: Rules::Usual, listing: Listing::Sorted };
+    let manner = Manner {
+        semantics: Semantics::Documented,
+        rules: Rules::Usual,
+        listing: Listing::Sorted,
+    };
     let base = example("sites");
     let mut head = base.clone();
     let path = "global/charts/horizon.yaml";

@@ -27,13 +27,22 @@ fn time_counts_for_the_innermost_stage() {
         rule(("one", 0), nap);
     });
     let times = stopwatch.times();
-    let (render, parse, rules) =
-        (times.of(Stage::Render), times.of(Stage::Parse), times.of(Stage::Rules));
-    assert!(render.threads >= NAP && render.threads < NAP * 10, "{times:?}");
+    let (render, parse, rules) = (
+        times.of(Stage::Render),
+        times.of(Stage::Parse),
+        times.of(Stage::Rules),
+    );
+    assert!(
+        render.threads >= NAP && render.threads < NAP * 10,
+        "{times:?}"
+    );
     assert!(parse.threads >= NAP * 10 && parse.count == 3, "{times:?}");
     assert!(rules.threads >= NAP && times.rules.len() == 1, "{times:?}");
     assert_eq!(times.rules[0].rules, ("one", 0));
-    assert_eq!(render.passed, render.threads, "with one thread, both times are equal");
+    assert_eq!(
+        render.passed, render.threads,
+        "with one thread, both times are equal"
+    );
     assert!(times.threads() <= times.total, "{times:?}");
 }
 
@@ -104,7 +113,9 @@ fn panic_ends_its_stage() {
 
 #[test]
 fn nothing_is_counted_without_a_stopwatch() {
-    time(Stage::Render, || add_count(Stage::Render, || unreachable!("no stopwatch runs")));
+    time(Stage::Render, || {
+        add_count(Stage::Render, || unreachable!("no stopwatch runs"));
+    });
     let split = split();
     drop(split.part());
     assert_eq!(times(), None);
@@ -121,7 +132,10 @@ fn table_names_the_slowest_stages_and_their_remedy() {
         threads: Duration::from_millis(threads),
         count,
     };
-    let rules = |rules, threads| RuleTime { rules, threads: Duration::from_micros(threads) };
+    let rules = |rules, threads| RuleTime {
+        rules,
+        threads: Duration::from_micros(threads),
+    };
     let slowest = vec![
         rules(("uncommon-destination", 0), 1_200_000),
         rules(("plain-scalar", 4), 90_000),
@@ -156,16 +170,34 @@ help: skip the slowest rule with `lint --ignore uncommon-destination`
 ";
     assert_eq!(written(&times), table);
 
-    let slow =
-        |of| Times { stages: vec![stage(of, 300, 300, 0)], rules: Vec::new(), ..times.clone() };
+    let slow = |of| Times {
+        stages: vec![stage(of, 300, 300, 0)],
+        rules: Vec::new(),
+        ..times.clone()
+    };
     let help = |of| written(&slow(of)).lines().last().unwrap().to_owned();
     assert!(help(Stage::Parse).starts_with("help: most time is spent parsing: "));
-    assert!(help(Stage::Cause).contains("tracing values"), "nothing was rendered for tracing");
-    let tried = Times { stages: vec![stage(Stage::Cause, 300, 300, 1)], ..slow(Stage::Cause) };
+    assert!(
+        help(Stage::Cause).contains("tracing values"),
+        "nothing was rendered for tracing"
+    );
+    let tried = Times {
+        stages: vec![stage(Stage::Cause, 300, 300, 1)],
+        ..slow(Stage::Cause)
+    };
     assert!(written(&tried).contains("--verify-attribution"));
-    assert!(help(Stage::Judge).starts_with("  all "), "no remedy for a user");
-    let short = Times { total: Duration::from_millis(100), ..slow(Stage::Parse) };
-    assert!(!written(&short).contains("help: "), "a short stage needs no help");
+    assert!(
+        help(Stage::Judge).starts_with("  all "),
+        "no remedy for a user"
+    );
+    let short = Times {
+        total: Duration::from_millis(100),
+        ..slow(Stage::Parse)
+    };
+    assert!(
+        !written(&short).contains("help: "),
+        "a short stage needs no help"
+    );
 }
 
 fn written(times: &Times) -> String {

@@ -22,5 +22,8 @@ pub fn assert_stored(path: &str, expected: &str) {
         return;
     }
     let stored = fs::read_to_string(&file).unwrap_or_default();
-    assert_eq!(stored, expected, "{path} is outdated; LAYERCAKE_BLESS=1 rewrites it");
+    assert_eq!(
+        stored, expected,
+        "{path} is outdated; LAYERCAKE_BLESS=1 rewrites it"
+    );
 }

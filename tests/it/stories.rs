@@ -42,9 +42,14 @@ fn stories_match_the_printed_output() {
 
 #[test]
 fn every_kind_of_change_has_a_story() {
-    let texts: Vec<String> = pages().iter().map(|page| fs::read_to_string(page).unwrap()).collect();
+    let texts: Vec<String> = pages()
+        .iter()
+        .map(|page| fs::read_to_string(page).unwrap())
+        .collect();
     let all = texts.concat();
-    for word in ["changed", "added", "removed", "broken", "repaired", "metadata"] {
+    for word in [
+        "changed", "added", "removed", "broken", "repaired", "metadata",
+    ] {
         let is_listed = |line: &str| line.split(' ').nth(3) == Some(word);
         assert!(all.lines().any(is_listed), "an output that is `{word}`");
     }
@@ -58,7 +63,10 @@ fn every_kind_of_change_has_a_story() {
         "added",
         "removed",
     ] {
-        assert!(all.contains(&format!(" {step}")), "a step of a route: {step}");
+        assert!(
+            all.contains(&format!(" {step}")),
+            "a step of a route: {step}"
+        );
     }
 }
 
@@ -81,8 +89,10 @@ pub fn scenes(mut look: impl FnMut(&str, &Sandbox)) {
 
 fn pages() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stories");
-    let mut pages: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut pages: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     pages.sort();
     pages
 }
@@ -90,10 +100,15 @@ fn pages() -> Vec<PathBuf> {
 /// A repository with the files of an example, in one commit.
 pub fn of_example(name: &str) -> Sandbox {
     let sandbox = Sandbox::new();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("examples")
+        .join(name);
     let mut open = vec![folder.clone()];
     while let Some(next) = open.pop() {
-        for entry in fs::read_dir(next).unwrap().map(|entry| entry.unwrap().path()) {
+        for entry in fs::read_dir(next)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+        {
             if entry.is_dir() {
                 open.push(entry);
                 continue;
@@ -107,8 +122,14 @@ pub fn of_example(name: &str) -> Sandbox {
 }
 
 /// Flags with which a run does not print a report.
-const NOT_SAVED: [&str; 6] =
-    ["json", "--statistics", "--fix", "--diff", "--add-ignore", "--exit-zero"];
+const NOT_SAVED: [&str; 6] = [
+    "json",
+    "--statistics",
+    "--fix",
+    "--diff",
+    "--add-ignore",
+    "--exit-zero",
+];
 
 /// A page being walked through.
 struct Story {
@@ -125,7 +146,12 @@ impl Story {
             sandbox.write(path, text);
         }
         sandbox.commit();
-        Self { name: name.to_owned(), sandbox, text: String::new(), wrong: Vec::new() }
+        Self {
+            name: name.to_owned(),
+            sandbox,
+            text: String::new(),
+            wrong: Vec::new(),
+        }
     }
 
     /// The page with the output of this run.
@@ -174,22 +200,32 @@ impl Story {
         let (before, after) = (lines("- "), lines("+ "));
         let text = fs::read_to_string(self.sandbox.path(path)).unwrap();
         let times = format!("\n{text}").matches(&format!("\n{before}")).count();
-        assert_eq!(times, 1, "{}: in {path} these lines occur once:\n{before}", self.name);
+        assert_eq!(
+            times, 1,
+            "{}: in {path} these lines occur once:\n{before}",
+            self.name
+        );
         let edited = format!("\n{text}").replacen(&format!("\n{before}"), &format!("\n{after}"), 1);
         self.sandbox.write(path, &edited[1..]);
     }
 
     fn compare_outputs(&mut self, body: &str) {
-        let report = self.sandbox.run(&["diff", "--since", "HEAD", "-o", "json"]).json();
+        let report = self
+            .sandbox
+            .run(&["diff", "--since", "HEAD", "-o", "json"])
+            .json();
         let outputs = report["outputs"].as_array().unwrap();
         let found: String = outputs.iter().map(output_line).collect();
         if found != body {
-            self.wrong.push(format!("{}: the outputs are\n{found}", self.name));
+            self.wrong
+                .push(format!("{}: the outputs are\n{found}", self.name));
         }
     }
 
     fn console(&mut self, body: &str, width: usize) -> String {
-        let commands = body.lines().filter_map(|line| line.strip_prefix("$ layercake "));
+        let commands = body
+            .lines()
+            .filter_map(|line| line.strip_prefix("$ layercake "));
         let mut text = String::new();
         for (at, command) in commands.enumerate() {
             if at > 0 {
@@ -201,16 +237,25 @@ impl Story {
             // The concise format has one line per finding, also for programs.
             let is_wide =
                 |line: &&str| line.chars().count() > width && !command.contains("concise");
-            for line in printed.lines().filter(is_wide).filter(|line| !is_unbreakable(line)) {
-                self.wrong.push(format!("{}: wider than {width}: {line}", self.name));
+            for line in printed
+                .lines()
+                .filter(is_wide)
+                .filter(|line| !is_unbreakable(line))
+            {
+                self.wrong
+                    .push(format!("{}: wider than {width}: {line}", self.name));
             }
             let errors = if ran.stderr.is_empty() {
                 String::new()
             } else {
                 format!("{}\n", ran.stderr.trim_end())
             };
-            write!(text, "$ layercake {command}\n{printed}{errors}[exit code {}]\n", ran.code)
-                .unwrap();
+            write!(
+                text,
+                "$ layercake {command}\n{printed}{errors}[exit code {}]\n",
+                ran.code
+            )
+            .unwrap();
         }
         text
     }
@@ -231,10 +276,15 @@ impl Story {
         }
         let kept = |word: &&&str| !["-o", "concise"].contains(word);
         let saving: Vec<&str> = words.iter().filter(kept).copied().collect();
-        self.run(&format!("{} -o json=../saved.json", saving.join(" ")), width);
+        self.run(
+            &format!("{} -o json=../saved.json", saving.join(" ")),
+            width,
+        );
         let is_concise = words.contains(&"concise");
-        let mut report =
-            format!("report ../saved.json -o {}", if is_concise { "concise" } else { "full" });
+        let mut report = format!(
+            "report ../saved.json -o {}",
+            if is_concise { "concise" } else { "full" }
+        );
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match *word {
@@ -248,8 +298,10 @@ impl Story {
         let saved = self.normalized(&shown.stdout);
         if (shown.code, &*saved) != (0, &*live) {
             let name = &self.name;
-            let wrong =
-                format!("{name}: `{command}` printed:\n{live}and saved:\n{saved}{}", shown.stderr);
+            let wrong = format!(
+                "{name}: `{command}` printed:\n{live}and saved:\n{saved}{}",
+                shown.stderr
+            );
             self.wrong.push(wrong);
         }
     }
@@ -257,7 +309,11 @@ impl Story {
     /// Output as if commits always had the same ids, and runs took no time.
     fn normalized(&self, printed: &str) -> String {
         let head = self.sandbox.git(&["rev-parse", "--short=10", "HEAD"]);
-        printed.replace(head.trim(), "0123456789").lines().map(without_time).collect()
+        printed
+            .replace(head.trim(), "0123456789")
+            .lines()
+            .map(without_time)
+            .collect()
     }
 }
 
@@ -279,8 +335,16 @@ fn without_time(line: &str) -> String {
 fn output_line(output: &Json) -> String {
     let text = |key: &str| output[key].as_str().unwrap_or("-").to_owned();
     let causes = output["causes"].as_array().unwrap().iter();
-    let mut edits: Vec<&str> = causes.map(|cause| cause["edit"].as_str().unwrap()).collect();
+    let mut edits: Vec<&str> = causes
+        .map(|cause| cause["edit"].as_str().unwrap())
+        .collect();
     edits.dedup();
-    let words = [text("site"), text("schema"), text("name"), text("status"), edits.join(",")];
+    let words = [
+        text("site"),
+        text("schema"),
+        text("name"),
+        text("status"),
+        edits.join(","),
+    ];
     format!("{}\n", words.join(" "))
 }

@@ -14,23 +14,43 @@ use super::stored::root;
 
 #[test]
 fn every_licence_is_allowed() {
-    let Licenses { allow, exceptions, .. } = rules().licenses;
+    let Licenses {
+        allow, exceptions, ..
+    } = rules().licenses;
     let (mut used, mut wrong) = (BTreeSet::new(), Vec::new());
-    for Crate { name, version, license } in crates() {
+    for Crate {
+        name,
+        version,
+        license,
+    } in crates()
+    {
         let excepted = exceptions.iter().filter(|it| it.name == name);
-        let allowed: Vec<&str> =
-            allow.iter().chain(excepted.flat_map(|it| &it.allow)).map(String::as_str).collect();
+        let allowed: Vec<&str> = allow
+            .iter()
+            .chain(excepted.flat_map(|it| &it.allow))
+            .map(String::as_str)
+            .collect();
         match chosen(&license, &allowed) {
             Some(chosen) => used.extend(chosen.into_iter().map(str::to_owned)),
             None => wrong.push(format!("{name} {version}: `{license}`")),
         }
     }
-    assert!(wrong.is_empty(), "licences that deny.toml does not allow:\n{}", wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "licences that deny.toml does not allow:\n{}",
+        wrong.join("\n")
+    );
     let unused: Vec<&String> = allow.iter().filter(|it| !used.contains(*it)).collect();
-    assert!(unused.is_empty(), "unused licences that deny.toml allows: {unused:?}");
+    assert!(
+        unused.is_empty(),
+        "unused licences that deny.toml allows: {unused:?}"
+    );
     let locked: BTreeSet<String> = lock().package.into_iter().map(|it| it.name).collect();
     for Exception { name, .. } in exceptions {
-        assert!(locked.contains(&name), "deny.toml makes an exception for `{name}`, which is gone");
+        assert!(
+            locked.contains(&name),
+            "deny.toml makes an exception for `{name}`, which is gone"
+        );
     }
 }
 
@@ -55,12 +75,26 @@ fn duplicate_crate_versions_have_a_reason() {
 fn unused_reasons_are_refused() {
     let locked = lock().package;
     for skip in rules().bans.skip {
-        let named = locked.iter().filter(|it| skip.is(&it.name, &it.version)).count();
+        let named = locked
+            .iter()
+            .filter(|it| skip.is(&it.name, &it.version))
+            .count();
         assert_eq!(named, 1, "`{}` of deny.toml's `skip` is gone", skip.name);
-        let name = skip.name.split('@').next().expect("a name has a first part");
+        let name = skip
+            .name
+            .split('@')
+            .next()
+            .expect("a name has a first part");
         let versions = locked.iter().filter(|it| it.name == name).count();
-        assert!(versions > 1, "deny.toml skips `{name}`, which has one version");
-        assert!(skip.reason.len() > 10, "`{}` is skipped without a reason", skip.name);
+        assert!(
+            versions > 1,
+            "deny.toml skips `{name}`, which has one version"
+        );
+        assert!(
+            skip.reason.len() > 10,
+            "`{}` is skipped without a reason",
+            skip.name
+        );
     }
 }
 
@@ -82,27 +116,51 @@ fn every_crate_has_a_known_source() {
         .map(|it| format!("registry+{it}"))
         .chain(sources.allow_git.iter().map(|it| format!("git+{it}")))
         .collect();
-    for Locked { name, source, checksum, .. } in lock().package {
+    for Locked {
+        name,
+        source,
+        checksum,
+        ..
+    } in lock().package
+    {
         if own.contains(&name) {
             continue;
         }
         let from = source.unwrap_or_else(|| panic!("`{name}` is a local folder"));
-        let from = from.split(['?', '#']).next().expect("a text has a first part");
-        assert!(known.contains(from), "`{name}` is from {from}, which deny.toml does not know");
-        assert!(checksum.is_some() || from.starts_with("git+"), "`{name}` has no checksum");
+        let from = from
+            .split(['?', '#'])
+            .next()
+            .expect("a text has a first part");
+        assert!(
+            known.contains(from),
+            "`{name}` is from {from}, which deny.toml does not know"
+        );
+        assert!(
+            checksum.is_some() || from.starts_with("git+"),
+            "`{name}` has no checksum"
+        );
         let denied = bans.deny.iter().find(|it| it.name == name);
-        assert!(denied.is_none(), "`{name}` is denied: {}", denied.unwrap().reason);
+        assert!(
+            denied.is_none(),
+            "`{name}` is denied: {}",
+            denied.unwrap().reason
+        );
     }
 }
 
 #[test]
 fn no_requirement_accepts_any_version() {
     let manifests = manifests();
-    let requirements: Vec<_> =
-        manifests.iter().flat_map(|it| requirements(&manifest(it))).collect();
+    let requirements: Vec<_> = manifests
+        .iter()
+        .flat_map(|it| requirements(&manifest(it)))
+        .collect();
     assert!(requirements.len() > 45, "{requirements:?}");
     for (name, version) in requirements {
-        assert!(version.is_some_and(|it| !it.contains('*')), "`{name}` may have any version");
+        assert!(
+            version.is_some_and(|it| !it.contains('*')),
+            "`{name}` may have any version"
+        );
     }
 }
 
@@ -119,14 +177,24 @@ fn every_package_forbids_unsafe_code() {
     let fuzz = root().join("fuzz").join("Cargo.toml");
     for path in manifests.into_iter().filter(|path| *path != fuzz) {
         let manifest = manifest(&path);
-        assert_eq!(manifest["lints"]["workspace"].as_bool(), Some(true), "{}", path.display());
+        assert_eq!(
+            manifest["lints"]["workspace"].as_bool(),
+            Some(true),
+            "{}",
+            path.display()
+        );
     }
 }
 
 /// Settings on which the tests above rely.
 #[test]
 fn every_setting_is_deny() {
-    let Rules { licenses, bans, sources, .. } = rules();
+    let Rules {
+        licenses,
+        bans,
+        sources,
+        ..
+    } = rules();
     assert!(licenses.include_dev && bans.multiple_versions_include_dev);
     for level in [
         licenses.unused_allowed_license,
@@ -142,10 +210,15 @@ fn every_setting_is_deny() {
 #[test]
 fn checked_targets_are_the_released_ones() {
     let released = fs::read_to_string(root().join(".github/workflows/release.yml")).unwrap();
-    let released: BTreeSet<&str> =
-        released.lines().filter_map(|line| line.trim().strip_prefix("- target: ")).collect();
+    let released: BTreeSet<&str> = released
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("- target: "))
+        .collect();
     let targets = rules().graph.targets;
-    assert_eq!(targets.iter().map(String::as_str).collect::<BTreeSet<_>>(), released);
+    assert_eq!(
+        targets.iter().map(String::as_str).collect::<BTreeSet<_>>(),
+        released
+    );
 }
 
 #[test]
@@ -161,7 +234,10 @@ fn licences_are_read_as_spdx_expressions() {
         ("(GPL-3.0 OR MIT) AND Zlib", Some(vec!["MIT", "Zlib"])),
         ("MIT OR GPL-3.0 AND LGPL-3.0", Some(vec!["MIT"])),
         ("GPL-3.0 OR (MIT AND LGPL-3.0)", None),
-        ("Apache-2.0 WITH LLVM-exception", Some(vec!["Apache-2.0 WITH LLVM-exception"])),
+        (
+            "Apache-2.0 WITH LLVM-exception",
+            Some(vec!["Apache-2.0 WITH LLVM-exception"]),
+        ),
         ("Apache-2.0", None),
         ("", None),
         ("MIT OR", None),
@@ -174,7 +250,10 @@ fn licences_are_read_as_spdx_expressions() {
 
 /// Allowed licences that satisfy an SPDX expression; `None` if it is not satisfied, or invalid.
 fn chosen<'a>(expression: &str, allowed: &[&'a str]) -> Option<Vec<&'a str>> {
-    let text = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
+    let text = expression
+        .replace('/', " OR ")
+        .replace('(', " ( ")
+        .replace(')', " ) ");
     let words: Vec<&str> = text.split_whitespace().collect();
     let (met, rest) = any_of(&words, allowed)?;
     rest.is_empty().then_some(met)?
@@ -196,7 +275,10 @@ fn all_of<'a, 'b>(words: &'b [&'b str], allowed: &[&'a str]) -> Met<'a, 'b> {
     let (mut met, mut rest) = one(words, allowed)?;
     while let ["AND", after @ ..] = rest {
         let (other, left) = one(after, allowed)?;
-        (met, rest) = (met.zip(other).map(|(one, other)| [one, other].concat()), left);
+        (met, rest) = (
+            met.zip(other).map(|(one, other)| [one, other].concat()),
+            left,
+        );
     }
     Some((met, rest))
 }
@@ -211,7 +293,10 @@ fn one<'a, 'b>(words: &'b [&'b str], allowed: &[&'a str]) -> Met<'a, 'b> {
         [license, rest @ ..] => ((*license).to_owned(), rest),
         [] => return None,
     };
-    Some((allowed.iter().find(|it| **it == name).map(|it| vec![*it]), rest))
+    Some((
+        allowed.iter().find(|it| **it == name).map(|it| vec![*it]),
+        rest,
+    ))
 }
 
 /// `deny.toml`.
@@ -329,12 +414,22 @@ fn parsed<T: DeserializeOwned>(path: &Path) -> T {
 /// and for disabled features.
 fn crates() -> BTreeSet<Crate> {
     let output = Command::new(env!("CARGO"))
-        .args(["tree", "--offline", "--locked", "--edges", "normal,build,dev"])
+        .args([
+            "tree",
+            "--offline",
+            "--locked",
+            "--edges",
+            "normal,build,dev",
+        ])
         .args(["--prefix", "none", "--no-dedupe", "--format", "{p}|{l}"])
         .current_dir(root())
         .output()
         .expect("cargo can be started");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let text = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
     let crates: BTreeSet<Crate> = text.lines().filter(|it| !it.is_empty()).map(read).collect();
     assert!(crates.len() > 100, "{text}");
@@ -350,17 +445,29 @@ fn read(line: &str) -> Crate {
     let (package, license) = line.split_once('|').expect("it has a licence, or none");
     let mut words = package.split(' ');
     let name = words.next().expect("a text has a first part").to_owned();
-    let version = words.next().and_then(|it| it.strip_prefix('v')).expect("it has a version");
-    let of_file = LICENCE_FILES.iter().find(|(of, _)| *of == name && license.is_empty());
+    let version = words
+        .next()
+        .and_then(|it| it.strip_prefix('v'))
+        .expect("it has a version");
+    let of_file = LICENCE_FILES
+        .iter()
+        .find(|(of, _)| *of == name && license.is_empty());
     let license = of_file.map_or(license, |(_, license)| license);
-    Crate { name, version: version.to_owned(), license: license.to_owned() }
+    Crate {
+        name,
+        version: version.to_owned(),
+        license: license.to_owned(),
+    }
 }
 
 /// Dependencies of a manifest, with their version requirements; those of the workspace are in the
 /// table of the root.
 fn requirements(manifest: &toml::Table) -> Vec<(String, Option<String>)> {
     let by_target = manifest.get("target").and_then(toml::Value::as_table);
-    let by_target = by_target.into_iter().flatten().filter_map(|(_, it)| it.as_table());
+    let by_target = by_target
+        .into_iter()
+        .flatten()
+        .filter_map(|(_, it)| it.as_table());
     let shared = manifest.get("workspace").and_then(toml::Value::as_table);
     by_target
         .chain([manifest])
@@ -385,5 +492,8 @@ pub fn manifests() -> Vec<PathBuf> {
     let folders = beside.iter().flat_map(|it| fs::read_dir(it).unwrap());
     let folders = folders.map(|entry| entry.unwrap().path());
     let own = [root().to_path_buf()].into_iter();
-    own.chain(folders).map(|it| it.join("Cargo.toml")).filter(|it| it.is_file()).collect()
+    own.chain(folders)
+        .map(|it| it.join("Cargo.toml"))
+        .filter(|it| it.is_file())
+        .collect()
 }

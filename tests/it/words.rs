@@ -48,8 +48,14 @@ const JUSTIFIED: &[&str] = &[
 ];
 
 /// Folders of sources and pages.
-const PLACES: &[&str] =
-    &["src", "crates", "docs", "README.md", "action.yml", ".pre-commit-hooks.yaml"];
+const PLACES: &[&str] = &[
+    "src",
+    "crates",
+    "docs",
+    "README.md",
+    "action.yml",
+    ".pre-commit-hooks.yaml",
+];
 
 #[test]
 fn texts_for_users_have_only_justified_uses() {
@@ -60,20 +66,31 @@ fn texts_for_users_have_only_justified_uses() {
             others.push(format!("{path}:{number}: {line}"));
         }
     }
-    assert!(others.is_empty(), "rewrite, or list as justified:\n{}", others.join("\n"));
+    assert!(
+        others.is_empty(),
+        "rewrite, or list as justified:\n{}",
+        others.join("\n")
+    );
 }
 
 #[test]
 fn sources_and_pages_have_few_suspect_words() {
     let lines = suspect_lines();
-    assert!(lines.len() <= MAX_LINES, "{} lines with suspect words", lines.len());
+    assert!(
+        lines.len() <= MAX_LINES,
+        "{} lines with suspect words",
+        lines.len()
+    );
 }
 
 #[test]
 fn every_justified_use_exists() {
     let lines = suspect_lines();
     for justified in JUSTIFIED {
-        assert!(lines.iter().any(|(_, _, line)| line.contains(justified)), "{justified}");
+        assert!(
+            lines.iter().any(|(_, _, line)| line.contains(justified)),
+            "{justified}"
+        );
     }
 }
 
@@ -86,9 +103,15 @@ fn suspect_lines() -> Vec<(String, usize, String)> {
             if !entry.file_type().is_file() {
                 continue;
             }
-            let Ok(text) = fs::read_to_string(entry.path()) else { continue };
+            let Ok(text) = fs::read_to_string(entry.path()) else {
+                continue;
+            };
             let path = shown(entry.path());
-            for (at, line) in text.lines().enumerate().filter(|(_, line)| is_suspect(line)) {
+            for (at, line) in text
+                .lines()
+                .enumerate()
+                .filter(|(_, line)| is_suspect(line))
+            {
                 found.push((path.clone(), at + 1, line.to_owned()));
             }
         }

@@ -106,10 +106,16 @@ pub fn see(files: &Files, manner: Manner) -> Result<Seen, Error> {
     let settled = settled(&tree, None, manner)?;
     let layout = layout_of(&tree)?;
     let progress = Progress::default();
-    let options = Options { baseline: None, ..settled };
+    let options = Options {
+        baseline: None,
+        ..settled
+    };
     let plan = options.plan(&tree, layout.as_ref(), None, &progress);
     let checked = check(&plan, |site| (outputs_of(site), site_seen(site)))?;
-    let mut seen = Seen { has_failed: checked.internal_error, ..Seen::default() };
+    let mut seen = Seen {
+        has_failed: checked.internal_error,
+        ..Seen::default()
+    };
     let sources = &checked.sources;
     seen.findings = unfolded(&checked.findings.diagnostics, sources);
     seen.suppressed = unfolded(&checked.findings.suppressed, sources);
@@ -131,14 +137,23 @@ pub fn see_both(
     manner: Manner,
     attribution: Attribution,
 ) -> Result<BothSeen, Error> {
-    let (before, after) = (Listed::new(base, manner.listing), Listed::new(head, manner.listing));
+    let (before, after) = (
+        Listed::new(base, manner.listing),
+        Listed::new(head, manner.listing),
+    );
     let settled = settled(&after, Some(&before), manner)?;
     let (of_base, of_head) = (layout_of(&before)?, layout_of(&after)?);
     let progress = Progress::default();
     let base = Base::of_repository(&before, of_base.as_ref());
-    let options = Options { baseline: None, ..settled };
+    let options = Options {
+        baseline: None,
+        ..settled
+    };
     let plan = options.plan(&after, of_head.as_ref(), Some(base), &progress);
-    let settings = Settings { attribution, ..Settings::default() };
+    let settings = Settings {
+        attribution,
+        ..Settings::default()
+    };
     let of_side = |side: Option<&RenderedSite<'_>>| side.map(outputs_of).unwrap_or_default();
     let outputs = Mutex::new((Outputs::new(), Outputs::new()));
     let compared = compare_with(&plan, &settings, &|both: &BothSides<'_>| {
@@ -147,14 +162,23 @@ pub fn see_both(
         outputs.0.extend(base);
         outputs.1.extend(head);
     })?;
-    let (base, head) = outputs.into_inner().expect("no panic while the lock was held");
-    Ok(BothSeen { compared, base, head })
+    let (base, head) = outputs
+        .into_inner()
+        .expect("no panic while the lock was held");
+    Ok(BothSeen {
+        compared,
+        base,
+        head,
+    })
 }
 
 impl BothSeen {
     /// JSON report with all results.
     pub fn report(&self) -> String {
-        self.json(FindingFilter { all: true, ignored: true })
+        self.json(FindingFilter {
+            all: true,
+            ignored: true,
+        })
     }
 
     /// JSON report as the program writes it without further flags.
@@ -173,7 +197,10 @@ impl BothSeen {
         let findings = self.compared.findings.reported(false, &checked.sources);
         let run = ReportInput::of_comparison(sides, &self.compared.comparison, Some(&findings));
         let mut text = Vec::new();
-        let options = FormatOptions { listing, rules: &[] };
+        let options = FormatOptions {
+            listing,
+            rules: &[],
+        };
         let written = ReportFormat::Json.write(&Report::new(run, &view), &options, &mut text);
         written.expect("writing to memory succeeds");
         String::from_utf8(text).expect("reports are UTF-8")
@@ -182,12 +209,17 @@ impl BothSeen {
 
 /// Findings, split by site.
 pub fn unfolded(diagnostics: &[Diagnostic], sources: &SourceMap) -> BTreeSet<Finding> {
-    diagnostics.iter().flat_map(|it| by_site(it, sources)).collect()
+    diagnostics
+        .iter()
+        .flat_map(|it| by_site(it, sources))
+        .collect()
 }
 
 fn of_several(diagnostics: &[Diagnostic]) -> BTreeSet<(&'static str, String)> {
     let several = diagnostics.iter().filter(|it| it.documents.len() > 1);
-    several.map(|it| (it.rule.name, it.message.clone())).collect()
+    several
+        .map(|it| (it.rule.name, it.message.clone()))
+        .collect()
 }
 
 fn by_site(diagnostic: &Diagnostic, sources: &SourceMap) -> Vec<Finding> {
@@ -203,7 +235,10 @@ fn by_site(diagnostic: &Diagnostic, sources: &SourceMap) -> Vec<Finding> {
     };
     match &diagnostic.sites[..] {
         [] => vec![in_site(None)],
-        sites => sites.iter().map(|site| in_site(Some(site.to_string()))).collect(),
+        sites => sites
+            .iter()
+            .map(|site| in_site(Some(site.to_string())))
+            .collect(),
     }
 }
 
@@ -212,14 +247,28 @@ fn settled(tree: &Listed, base: Option<&Listed>, manner: Manner) -> Result<Optio
     let found = find(
         Path::new(""),
         &ConfigurationSource::Root,
-        &ConfigurationTrees { tree, base, root: None },
+        &ConfigurationTrees {
+            tree,
+            base,
+            root: None,
+        },
     )?;
-    let flags = SemanticsFlags { semantics: Some(manner.semantics), ..SemanticsFlags::default() };
+    let flags = SemanticsFlags {
+        semantics: Some(manner.semantics),
+        ..SemanticsFlags::default()
+    };
     let select = match manner.rules {
         Rules::Usual => Vec::new(),
         Rules::All => vec!["all".to_owned()],
     };
-    settle(&found, flags, &Selectors { select, ..Selectors::default() })
+    settle(
+        &found,
+        flags,
+        &Selectors {
+            select,
+            ..Selectors::default()
+        },
+    )
 }
 
 fn layout_of(tree: &Listed) -> Result<Option<Layout>, Error> {
@@ -234,9 +283,9 @@ struct Listed {
 
 impl Listed {
     fn new(files: &Files, listing: Listing) -> Self {
-        let tree = files
-            .iter()
-            .fold(MemoryTree::new(), |tree, (path, text)| tree.with(path, text.as_bytes()));
+        let tree = files.iter().fold(MemoryTree::new(), |tree, (path, text)| {
+            tree.with(path, text.as_bytes())
+        });
         Self { tree, listing }
     }
 }
@@ -268,8 +317,17 @@ fn outputs_of(site: &RenderedSite<'_>) -> Outputs {
         let document = site.site.documents.get(doc.index());
         let metadata = document.map(|it| plain(&it.metadata())).unwrap_or_default();
         let layer = recipe.key.layer.to_string();
-        let key = [name.to_owned(), recipe.key.schema.to_string(), recipe.key.name.to_string()];
-        let output = Output { layer, data, metadata, document: doc.index() };
+        let key = [
+            name.to_owned(),
+            recipe.key.schema.to_string(),
+            recipe.key.name.to_string(),
+        ];
+        let output = Output {
+            layer,
+            data,
+            metadata,
+            document: doc.index(),
+        };
         outputs.entry(key).or_default().push(output);
     }
     outputs
@@ -282,5 +340,8 @@ fn site_seen(site: &RenderedSite<'_>) -> SiteSeen {
         needs: recipe.needs.iter().map(|need| need.doc.index()).collect(),
     });
     let name = site.site.name.as_deref().unwrap_or_default().to_owned();
-    SiteSeen { name, documents: documents.collect() }
+    SiteSeen {
+        name,
+        documents: documents.collect(),
+    }
 }

@@ -31,7 +31,9 @@ pub fn text_only_violations(edit: &Edit, both: &BothSeen) -> Vec<String> {
     let mut wrong = Vec::new();
     if !comparison.edits.is_empty() || !comparison.outputs.is_empty() {
         let (edits, outputs) = (comparison.edits.len(), comparison.outputs.len());
-        wrong.push(format!("a text-only edit was reported as {edits} edits, {outputs} outputs"));
+        wrong.push(format!(
+            "a text-only edit was reported as {edits} edits, {outputs} outputs"
+        ));
     }
     let findings = &both.compared.findings;
     if edit.is_comment() {
@@ -49,14 +51,24 @@ pub fn text_only_violations(edit: &Edit, both: &BothSeen) -> Vec<String> {
 
 fn differing_outputs(side: &str, alone: &Outputs, compared: &Outputs) -> Vec<String> {
     let names: BTreeSet<&Name> = alone.keys().chain(compared.keys()).collect();
-    let differ = names.into_iter().filter(|name| alone.get(*name) != compared.get(*name));
+    let differ = names
+        .into_iter()
+        .filter(|name| alone.get(*name) != compared.get(*name));
     differ
         .map(|name| {
             let name_text = name.join(" ");
             let [one, other] = [alone, compared].map(|it| format!("{:?}", it.get(name)));
-            let at = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+            let at = one
+                .bytes()
+                .zip(other.bytes())
+                .take_while(|(one, other)| one == other)
+                .count();
             let [one, other] = [one, other].map(|it| {
-                it.bytes().skip(at.saturating_sub(80)).take(300).map(char::from).collect::<String>()
+                it.bytes()
+                    .skip(at.saturating_sub(80))
+                    .take(300)
+                    .map(char::from)
+                    .collect::<String>()
             });
             format!("{side} {name_text}:\n  alone:    {one}\n  compared: {other}")
         })
@@ -67,20 +79,33 @@ fn differing_outputs(side: &str, alone: &Outputs, compared: &Outputs) -> Vec<Str
 /// reported: as not comparable, unless another edit is known to change them.
 fn changed_outputs(found: &[Change], reported: &[Change], both: &BothSeen) -> Vec<String> {
     let is_unknown = |(.., status): &&Change| *status == Status::NotComparable.as_str();
-    let unread: BTreeSet<&str> =
-        reported.iter().filter(is_unknown).map(|(name, ..)| &*name[0]).collect();
+    let unread: BTreeSet<&str> = reported
+        .iter()
+        .filter(is_unknown)
+        .map(|(name, ..)| &*name[0])
+        .collect();
     let mut edits = both.compared.comparison.edits.iter();
     let mut wrong = Vec::new();
     if !unread.is_empty() && edits.all(|reach| reach.edit.kind != EditKind::File) {
-        wrong
-            .push(format!("outputs of {unread:?} are not comparable although all files were read"));
+        wrong.push(format!(
+            "outputs of {unread:?} are not comparable although all files were read"
+        ));
     }
     let of = |changes: &[Change], is_unread: bool| -> Vec<Change> {
-        let wanted = changes.iter().filter(|(name, ..)| unread.contains(&*name[0]) == is_unread);
+        let wanted = changes
+            .iter()
+            .filter(|(name, ..)| unread.contains(&*name[0]) == is_unread);
         wanted.cloned().collect()
     };
-    wrong.extend(differing("changed outputs", &of(found, false), &of(reported, false)));
-    let names: BTreeSet<Name> = of(reported, true).into_iter().map(|(name, ..)| name).collect();
+    wrong.extend(differing(
+        "changed outputs",
+        &of(found, false),
+        &of(reported, false),
+    ));
+    let names: BTreeSet<Name> = of(reported, true)
+        .into_iter()
+        .map(|(name, ..)| name)
+        .collect();
     let all = both.base.keys().chain(both.head.keys());
     let left_out = all.filter(|name| unread.contains(&*name[0]) && !names.contains(*name));
     wrong.extend(left_out.map(|name| format!("not reported as not comparable: {name:?}")));
@@ -90,8 +115,16 @@ fn changed_outputs(found: &[Change], reported: &[Change], both: &BothSeen) -> Ve
 fn reported(both: &BothSeen) -> Vec<Change> {
     let changes = both.compared.comparison.outputs.iter().map(|change| {
         let site = change.site.as_deref().unwrap_or_default().to_owned();
-        let name = [site, change.key.schema.to_string(), change.key.name.to_string()];
-        (name, change.key.layer.to_string(), Status::as_str(change.status))
+        let name = [
+            site,
+            change.key.schema.to_string(),
+            change.key.name.to_string(),
+        ];
+        (
+            name,
+            change.key.layer.to_string(),
+            Status::as_str(change.status),
+        )
     });
     let mut changes: Vec<Change> = changes.collect();
     changes.sort();
@@ -127,7 +160,11 @@ fn differing<T: Ord + std::fmt::Debug>(what: &str, found: &[T], reported: &[T]) 
     let unequal = counts.into_iter().filter(|(_, count)| *count != 0);
     unequal
         .map(|(it, count)| {
-            let who = if count > 0 { "found, not reported" } else { "reported, not found" };
+            let who = if count > 0 {
+                "found, not reported"
+            } else {
+                "reported, not found"
+            };
             format!("{what}: {who}: {it:?}")
         })
         .collect()
@@ -137,7 +174,10 @@ fn differing<T: Ord + std::fmt::Debug>(what: &str, found: &[T], reported: &[T]) 
 fn findings(base: &Seen, head: &Seen, both: &BothSeen) -> Vec<String> {
     let (findings, sources) = (&both.compared.findings, &both.compared.checked.sources);
     let of = |of: &[layercake::diagnostic::Diagnostic]| unfolded(of, sources);
-    let (new, unchanged) = (of(&findings.new.diagnostics), of(&findings.unchanged.diagnostics));
+    let (new, unchanged) = (
+        of(&findings.new.diagnostics),
+        of(&findings.unchanged.diagnostics),
+    );
     let fixed = of(&findings.fixed.diagnostics);
     let all: Vec<&Finding> = new.union(&unchanged).collect();
     let found: Vec<&Finding> = head.findings.iter().collect();
@@ -156,7 +196,9 @@ type Alike<'a> = (Option<&'a str>, &'static str, &'a str);
 fn alike(findings: &BTreeSet<Finding>) -> BTreeMap<Alike<'_>, i64> {
     let mut counts = BTreeMap::new();
     for it in findings {
-        *counts.entry((it.site.as_deref(), it.rule, &*it.message)).or_default() += 1;
+        *counts
+            .entry((it.site.as_deref(), it.rule, &*it.message))
+            .or_default() += 1;
     }
     counts
 }

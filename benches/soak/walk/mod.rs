@@ -169,7 +169,10 @@ impl Walk {
     }
 
     fn next(&mut self, random: &mut Random) -> (Did, Edit) {
-        let none = |head| Edit { kinds: Vec::new(), head };
+        let none = |head| Edit {
+            kinds: Vec::new(),
+            head,
+        };
         let is_reverted = std::mem::take(&mut self.reverts_next) || random.in_hundred(8);
         if let Some(before) = self.before.pop_if(|_| is_reverted) {
             return (Did::Reverted, none(with(&self.files, before)));
@@ -179,7 +182,9 @@ impl Walk {
         if random.in_hundred((changed.len() / 8).min(40)) {
             let some = 1 + random.below(changed.len().min(12));
             let restored: Vec<&Text> = (0..some).filter_map(|_| random.of(&changed)).collect();
-            let texts = restored.into_iter().map(|it| (it.clone(), self.original.get(it).cloned()));
+            let texts = restored
+                .into_iter()
+                .map(|it| (it.clone(), self.original.get(it).cloned()));
             return (Did::Restored, none(with(&self.files, texts.collect())));
         }
         let edit = edits::edit(&self.files, random);
@@ -235,10 +240,16 @@ impl Walk {
 
     /// Discards failing edits, so that their failures are not repeated by later edits.
     fn outcome(&self, judged: &Judged) -> Became {
-        let missing = self.initial_outputs.saturating_sub(rendered(&judged.head.documented));
+        let missing = self
+            .initial_outputs
+            .saturating_sub(rendered(&judged.head.documented));
         let is_unusable =
             missing * MAX_MISSING_DIVISOR > self.initial_outputs || !judged.wrong.is_empty();
-        if is_unusable { Became::Discarded } else { Became::Kept }
+        if is_unusable {
+            Became::Discarded
+        } else {
+            Became::Kept
+        }
     }
 
     fn keep(&mut self, edit: Edit, seen: BySemantics<Seen>) {
@@ -264,7 +275,11 @@ fn outputs(seen: &Seen) -> usize {
 }
 
 fn rendered(seen: &Seen) -> usize {
-    seen.outputs.values().flatten().filter(|output| output.data.is_some()).count()
+    seen.outputs
+        .values()
+        .flatten()
+        .filter(|output| output.data.is_some())
+        .count()
 }
 
 /// Replaces texts in `files`.
@@ -289,7 +304,11 @@ pub fn differing(one: &Files, other: &Files) -> Vec<Text> {
 }
 
 fn manner(semantics: Semantics, rules: Rules) -> Manner {
-    Manner { semantics, rules, listing: Listing::Sorted }
+    Manner {
+        semantics,
+        rules,
+        listing: Listing::Sorted,
+    }
 }
 
 fn seen(files: &Files, rules: Rules) -> Result<BySemantics<Seen>, Error> {
@@ -333,14 +352,19 @@ struct Step<'a> {
     edit: &'a Edit,
 }
 
-const FOLLOWED: Attribution = Attribution::Followed { renderings: Settings::MAX_RENDERINGS };
+const FOLLOWED: Attribution = Attribution::Followed {
+    renderings: Settings::MAX_RENDERINGS,
+};
 
 impl Step<'_> {
     fn judged(&self) -> Result<Judged, Failure> {
         let checks_variants = self.number.is_multiple_of(self.course.again_every);
         let head = seen(&self.edit.head, self.course.rules)?;
         let apart = rows::apart(&head.documented, &head.deckhand);
-        let mut judged = Judged { wrong: apart.unexplained, ..Judged::default() };
+        let mut judged = Judged {
+            wrong: apart.unexplained,
+            ..Judged::default()
+        };
         judged.apart = apart.explained;
         for semantics in [Semantics::Documented, Semantics::Deckhand] {
             let both = self.compared(semantics, FOLLOWED)?;
@@ -351,10 +375,14 @@ impl Step<'_> {
                 }
             }
             if checks_variants {
-                judged.wrong.extend(self.failures_of_variants(&head, semantics, &both)?);
+                judged
+                    .wrong
+                    .extend(self.failures_of_variants(&head, semantics, &both)?);
             }
             if self.number.is_multiple_of(self.course.program_every) {
-                judged.wrong.extend(self.program_differences(semantics, &both)?);
+                judged
+                    .wrong
+                    .extend(self.program_differences(semantics, &both)?);
             }
         }
         judged.head = head;
@@ -362,7 +390,12 @@ impl Step<'_> {
     }
 
     fn compared(&self, semantics: Semantics, by: Attribution) -> Result<BothSeen, Error> {
-        see_both(self.base, &self.edit.head, manner(semantics, self.course.rules), by)
+        see_both(
+            self.base,
+            &self.edit.head,
+            manner(semantics, self.course.rules),
+            by,
+        )
     }
 
     fn wrong(
@@ -376,7 +409,10 @@ impl Step<'_> {
         if self.edit.changes_nothing() && !self.edit.kinds.is_empty() {
             wrong.extend(laws::text_only_violations(self.edit, both));
         }
-        wrong.iter().map(|it| format!("{semantics:?}: {it}")).collect()
+        wrong
+            .iter()
+            .map(|it| format!("{semantics:?}: {it}"))
+            .collect()
     }
 
     /// Differences to the output of the real program: with the head as a commit in one semantics,
@@ -392,7 +428,9 @@ impl Step<'_> {
         };
         let sides = [self.base, &self.edit.head];
         let manner = manner(semantics, self.course.rules);
-        self.program.differing(sides, both, manner, head).map_err(Failure::Io)
+        self.program
+            .differing(sides, both, manner, head)
+            .map_err(Failure::Io)
     }
 
     /// Failures of repeated runs: with every cause verified, on one and several threads, and with
@@ -412,7 +450,9 @@ impl Step<'_> {
             let again = pool.install(|| self.compared(semantics, FOLLOWED))?;
             if again.report() != report {
                 let threads = pool.current_num_threads();
-                wrong.push(format!("{semantics:?}: different report on {threads} threads"));
+                wrong.push(format!(
+                    "{semantics:?}: different report on {threads} threads"
+                ));
             }
         }
         let shuffled = Manner {
@@ -421,10 +461,14 @@ impl Step<'_> {
         };
         let again = see_both(self.base, &self.edit.head, shuffled, FOLLOWED)?;
         if again.report() != report {
-            wrong.push(format!("{semantics:?}: different report with another file order"));
+            wrong.push(format!(
+                "{semantics:?}: different report with another file order"
+            ));
         }
         if see(&self.edit.head, shuffled)? != *head.of(semantics) {
-            wrong.push(format!("{semantics:?}: different head with another file order"));
+            wrong.push(format!(
+                "{semantics:?}: different head with another file order"
+            ));
         }
         Ok(wrong)
     }

@@ -36,9 +36,16 @@ pub fn changes(base: &Outputs, head: &Outputs) -> Vec<Change> {
     for name in names {
         let of = |side: &'_ Outputs| side.get(name).cloned().unwrap_or_default();
         for (before, after) in pairs(of(base), of(head)) {
-            let layer = after.as_ref().or(before.as_ref()).map(|it| it.layer.clone());
+            let layer = after
+                .as_ref()
+                .or(before.as_ref())
+                .map(|it| it.layer.clone());
             let status = status(before.as_ref(), after.as_ref());
-            changes.extend(layer.zip(status).map(|(layer, it)| (name.clone(), layer, it)));
+            changes.extend(
+                layer
+                    .zip(status)
+                    .map(|(layer, it)| (name.clone(), layer, it)),
+            );
         }
     }
     changes.sort();
@@ -49,7 +56,11 @@ type Pair = (Option<Output>, Option<Output>);
 
 fn pairs(base: Vec<Output>, mut head: Vec<Output>) -> Vec<Pair> {
     if base.len() == 1 && head.len() == 1 {
-        return base.into_iter().map(Some).zip(head.into_iter().map(Some)).collect();
+        return base
+            .into_iter()
+            .map(Some)
+            .zip(head.into_iter().map(Some))
+            .collect();
     }
     let mut pairs: Vec<Pair> = Vec::new();
     for before in base {

@@ -60,7 +60,10 @@ impl Program {
         for files in sides {
             write(root, files)?;
             git(root, &["add", "--all"])?;
-            git(root, &["commit", "--quiet", "--allow-empty", "--message=side"])?;
+            git(
+                root,
+                &["commit", "--quiet", "--allow-empty", "--message=side"],
+            )?;
         }
         let to: &[&str] = match head {
             HeadAt::Commit => &["--to", "HEAD"],
@@ -74,28 +77,58 @@ impl Program {
             Rules::Usual => &[],
             Rules::All => &["--select", "all"],
         };
-        let flags = ["lint", "-o", "json", "--semantics", semantics, "--from", "HEAD~1"];
-        let ran = command(&self.path, root).args(flags).args(to).args(rules).output()?;
+        let flags = [
+            "lint",
+            "-o",
+            "json",
+            "--semantics",
+            semantics,
+            "--from",
+            "HEAD~1",
+        ];
+        let ran = command(&self.path, root)
+            .args(flags)
+            .args(to)
+            .args(rules)
+            .output()?;
         // Findings cause exit code 1.
         if ran.status.code().is_none_or(|code| code > 1) {
             let errors = String::from_utf8_lossy(&ran.stderr);
-            return Ok(vec![format!("the program failed: {:?} {errors}", ran.status)]);
+            return Ok(vec![format!(
+                "the program failed: {:?} {errors}",
+                ran.status
+            )]);
         }
         let [actual, expected]: [Json; 2] = [
             serde_json::from_slice(&ran.stdout).map_err(io::Error::other)?,
             serde_json::from_str(&both.usual_report()).map_err(io::Error::other)?,
         ];
         let differ = KEYS.iter().filter(|key| actual[**key] != expected[**key]);
-        Ok(differ.map(|key| describe_difference(key, &actual[*key], &expected[*key])).collect())
+        Ok(differ
+            .map(|key| describe_difference(key, &actual[*key], &expected[*key]))
+            .collect())
     }
 }
 
 fn describe_difference(key: &str, actual: &Json, expected: &Json) -> String {
     let [actual, expected] = [actual, expected].map(ToString::to_string);
     let pairs = actual.bytes().zip(expected.bytes());
-    let at = pairs.take_while(|(one, other)| one == other).count().saturating_sub(60);
-    let part = |text: &str| text.bytes().skip(at).take(300).map(char::from).collect::<String>();
-    format!("`{key}` of the program: {}\n  expected: {}", part(&actual), part(&expected))
+    let at = pairs
+        .take_while(|(one, other)| one == other)
+        .count()
+        .saturating_sub(60);
+    let part = |text: &str| {
+        text.bytes()
+            .skip(at)
+            .take(300)
+            .map(char::from)
+            .collect::<String>()
+    };
+    format!(
+        "`{key}` of the program: {}\n  expected: {}",
+        part(&actual),
+        part(&expected)
+    )
 }
 
 /// Replaces the content of `root`, except `.git`, by these files.
@@ -124,13 +157,22 @@ fn git(root: &Path, arguments: &[&str]) -> io::Result<()> {
     git.args(["-c", "user.name=Soak", "-c", "user.email=soak@example.org"]);
     let ran = git.args(arguments).output()?;
     let errors = String::from_utf8_lossy(&ran.stderr);
-    if ran.status.success() { Ok(()) } else { Err(io::Error::other(errors.into_owned())) }
+    if ran.status.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other(errors.into_owned()))
+    }
 }
 
 /// Command that ignores the settings of the machine.
 fn command(program: &Path, root: &Path) -> Command {
     let mut command = Command::new(program);
-    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command.env("HOME", root).env("GIT_CONFIG_NOSYSTEM", "1").current_dir(root);
+    command
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command
+        .env("HOME", root)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .current_dir(root);
     command
 }

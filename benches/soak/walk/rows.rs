@@ -12,10 +12,19 @@ pub const DIFFERENT: &[(&str, &str)] = &[
     ("D03 delete", "different-delete"),
     ("D10 `$` and `.data` of an action", "different-path"),
     ("D13 a pattern with `recurse`", "different-recursion"),
-    ("D16 a pattern, and the path is missing", "missing-pattern-target"),
+    (
+        "D16 a pattern, and the path is missing",
+        "missing-pattern-target",
+    ),
     ("D23 control documents as parents", "control-parent"),
-    ("12.4 backslashes through a pattern", "backslash-in-pattern-value"),
-    ("12.4 a non-string through a pattern", "different-pattern-text"),
+    (
+        "12.4 backslashes through a pattern",
+        "backslash-in-pattern-value",
+    ),
+    (
+        "12.4 a non-string through a pattern",
+        "different-pattern-text",
+    ),
     ("10.5 a list written at an index", "different-list-write"),
 ];
 
@@ -28,7 +37,10 @@ pub const SAME: &[(&str, &str)] = &[
     ("D07 no parent", "missing-parent"),
     ("D14 `recurse` without `depth`", "invalid-substitution"),
     ("D15 a pattern that matches nothing", "unmatched-pattern"),
-    ("D17 a path into data that is not a mapping", "ignored-source-path"),
+    (
+        "D17 a path into data that is not a mapping",
+        "ignored-source-path",
+    ),
     ("D19 replacement of a replacement", "nested-replacement"),
     ("D20 two outputs of one name", "duplicate-output"),
     ("D21 abstract replacement", "abstract-replacement"),
@@ -53,14 +65,21 @@ pub struct Apart {
 /// Compares the results of the two semantics for the same files.
 pub fn apart(documented: &Seen, deckhand: &Seen) -> Apart {
     let mut apart = Apart::default();
-    let names: BTreeSet<&Name> = documented.outputs.keys().chain(deckhand.outputs.keys()).collect();
+    let names: BTreeSet<&Name> = documented
+        .outputs
+        .keys()
+        .chain(deckhand.outputs.keys())
+        .collect();
     for name in names {
         let [one, other] = [documented, deckhand].map(|seen| outputs(seen, name));
         if values(one) == values(other) {
             continue;
         }
-        let documents: BTreeSet<usize> =
-            one.iter().chain(other).map(|output| output.document).collect();
+        let documents: BTreeSet<usize> = one
+            .iter()
+            .chain(other)
+            .map(|output| output.document)
+            .collect();
         let [by_one, by_other] =
             [documented, deckhand].map(|seen| rules_about(seen, &name[0], &documents));
         if by_one.is_empty() || by_other.is_empty() {
@@ -80,11 +99,17 @@ pub fn apart(documented: &Seen, deckhand: &Seen) -> Apart {
 }
 
 fn outputs<'a>(seen: &'a Seen, name: &Name) -> &'a [Output] {
-    seen.outputs.get(name).map(Vec::as_slice).unwrap_or_default()
+    seen.outputs
+        .get(name)
+        .map(Vec::as_slice)
+        .unwrap_or_default()
 }
 
 fn values(outputs: &[Output]) -> Vec<(&str, Option<&str>)> {
-    outputs.iter().map(|output| (&*output.layer, output.data.as_deref())).collect()
+    outputs
+        .iter()
+        .map(|output| (&*output.layer, output.data.as_deref()))
+        .collect()
 }
 
 fn shown(outputs: &[Output]) -> String {
@@ -105,7 +130,10 @@ fn rules_about(seen: &Seen, site: &str, documents: &BTreeSet<usize>) -> BTreeSet
         in_site && is_row && dependencies.iter().any(|document| holds(document, finding))
     };
     let findings = seen.findings.iter().chain(&seen.suppressed);
-    findings.filter(is_about).map(|finding| finding.rule).collect()
+    findings
+        .filter(is_about)
+        .map(|finding| finding.rule)
+        .collect()
 }
 
 fn holds(document: &DocumentSeen, finding: &Finding) -> bool {
@@ -119,8 +147,16 @@ fn dependencies<'a>(site: &'a SiteSeen, documents: &BTreeSet<usize>) -> Vec<&'a 
     let mut open: Vec<usize> = documents.iter().copied().collect();
     while let Some(at) = open.pop() {
         if visited.insert(at) {
-            open.extend(site.documents.get(at).into_iter().flat_map(|it| it.needs.iter().copied()));
+            open.extend(
+                site.documents
+                    .get(at)
+                    .into_iter()
+                    .flat_map(|it| it.needs.iter().copied()),
+            );
         }
     }
-    visited.into_iter().filter_map(|at| site.documents.get(at)).collect()
+    visited
+        .into_iter()
+        .filter_map(|at| site.documents.get(at))
+        .collect()
 }

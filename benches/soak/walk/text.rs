@@ -23,7 +23,9 @@ fn some_file(path: &str) -> FileId {
 
 /// Replaces `range` of `text`.
 pub fn replaced(text: &str, range: Range<usize>, new: &str) -> Text {
-    [&text[..range.start], new, &text[range.end..]].concat().into()
+    [&text[..range.start], new, &text[range.end..]]
+        .concat()
+        .into()
 }
 
 /// Replaces `node` by a single-line value.
@@ -32,7 +34,12 @@ pub fn with_value(text: &str, node: &Node, new: &str) -> Text {
     let follows = text[..range.start].ends_with([':', '-']);
     // The span of a block scalar includes its last line break.
     let has_break = text[range.clone()].ends_with('\n');
-    let new = [if follows { " " } else { "" }, new, if has_break { "\n" } else { "" }].concat();
+    let new = [
+        if follows { " " } else { "" },
+        new,
+        if has_break { "\n" } else { "" },
+    ]
+    .concat();
     replaced(text, range, &new)
 }
 
@@ -55,13 +62,18 @@ pub fn with_entry(text: &str, node: &Node, key: &str, value: &str) -> Option<Tex
 pub fn with_item(text: &str, node: &Node, index: usize, value: &str) -> Option<Text> {
     let items = node.as_sequence()?;
     let Some(item) = items.get(index) else {
-        return items.is_empty().then(|| with_value(text, node, &format!("[{value}]")));
+        return items
+            .is_empty()
+            .then(|| with_value(text, node, &format!("[{value}]")));
     };
     let at = item.span.range().start;
     let new = if is_flow(text, node) {
         format!("{value}, ")
     } else {
-        format!("{value}\n{}- ", " ".repeat(column(text, node.span.range().start)))
+        format!(
+            "{value}\n{}- ",
+            " ".repeat(column(text, node.span.range().start))
+        )
     };
     Some(replaced(text, at..at, &new))
 }
@@ -71,7 +83,11 @@ pub fn without(text: &str, node: &Node, index: usize) -> Option<Text> {
     let members = members(node);
     let member = members.get(index)?;
     if members.len() == 1 {
-        let nothing = if node.as_mapping().is_some() { "{}" } else { "[]" };
+        let nothing = if node.as_mapping().is_some() {
+            "{}"
+        } else {
+            "[]"
+        };
         return Some(with_value(text, node, nothing));
     }
     let range = match (members.get(index + 1), index.checked_sub(1)) {
@@ -86,12 +102,21 @@ pub fn without(text: &str, node: &Node, index: usize) -> Option<Text> {
 /// another begins.
 pub fn with_swapped(text: &str, node: &Node, index: usize) -> Option<Text> {
     let members = members(node);
-    let [first, second, third] = members.get(index..index + 3)? else { return None };
+    let [first, second, third] = members.get(index..index + 3)? else {
+        return None;
+    };
     if first.start > second.start || second.start > third.start {
         return None;
     }
-    let (one, other) = (&text[first.start..second.start], &text[second.start..third.start]);
-    Some(replaced(text, first.start..third.start, &[other, one].concat()))
+    let (one, other) = (
+        &text[first.start..second.start],
+        &text[second.start..third.start],
+    );
+    Some(replaced(
+        text,
+        first.start..third.start,
+        &[other, one].concat(),
+    ))
 }
 
 /// Ranges of the entries of a mapping, or of the items of a list.
@@ -135,13 +160,26 @@ fn column(text: &str, at: usize) -> usize {
 pub fn stretches(text: &str, documents: &[YamlDocument]) -> Vec<Range<usize>> {
     let starts: Vec<usize> = documents.iter().map(|it| it.span.range().start).collect();
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+    starts
+        .iter()
+        .copied()
+        .zip(ends)
+        .map(|(start, end)| start..end)
+        .collect()
 }
 
 /// Appends a document to `text`.
 pub fn with_document(text: &str, document: &str) -> Text {
-    let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    let start = if document.starts_with("---") { "" } else { "---\n" };
+    let gap = if text.is_empty() || text.ends_with('\n') {
+        ""
+    } else {
+        "\n"
+    };
+    let start = if document.starts_with("---") {
+        ""
+    } else {
+        "---\n"
+    };
     let end = if document.ends_with('\n') { "" } else { "\n" };
     [text, gap, start, document, end].concat().into()
 }

@@ -140,12 +140,18 @@ impl Text {
 impl Edit {
     /// Span to report: on the head side, or on the base side if it was removed.
     pub fn at(&self) -> Span {
-        self.head.as_ref().or(self.base.as_ref()).expect("an edit has a side").at
+        self.head
+            .as_ref()
+            .or(self.base.as_ref())
+            .expect("an edit has a side")
+            .at
     }
 
     /// Returns whether the edit changed a secret, so that neither value may be shown.
     pub fn is_secret(&self) -> bool {
         let texts = self.base.iter().chain(&self.head);
-        texts.filter_map(|text| text.node.as_ref()).any(|node| node.secret)
+        texts
+            .filter_map(|text| text.node.as_ref())
+            .any(|node| node.secret)
     }
 }

@@ -78,13 +78,19 @@ impl Recipe {
     /// # Panics
     /// If no such step exists.
     pub fn step(&self, index: usize) -> Step<'_> {
-        self.steps.get(index).expect("step indexes come from the recipe")
+        self.steps
+            .get(index)
+            .expect("step indexes come from the recipe")
     }
 
     /// Returns whether rendering starts with the data of the base instead of the document's own: it
     /// does if a step merges the two.
     pub fn starts_as_base(&self) -> bool {
-        self.base.is_some() && self.steps.iter().any(|step| matches!(step.op, Op::Merge { .. }))
+        self.base.is_some()
+            && self
+                .steps
+                .iter()
+                .any(|step| matches!(step.op, Op::Merge { .. }))
     }
 }
 
@@ -151,7 +157,10 @@ impl FromIterator<Instruction> for Instructions {
         }
         let has_index = |to: &Destination| to.path.value.text().contains('[');
         Self {
-            have_patterns: list.iter().flat_map(Instruction::to).any(|to| to.part.is_some()),
+            have_patterns: list
+                .iter()
+                .flat_map(Instruction::to)
+                .any(|to| to.part.is_some()),
             have_indexes: list.iter().any(|instruction| match &instruction.act {
                 Act::Merge { path, .. } => path.value.has_index(),
                 Act::Substitute(_) | Act::Combine(_) => instruction.to().iter().any(has_index),
@@ -238,7 +247,11 @@ impl Steps {
     pub fn new(instructions: Instructions, sources: Box<[Option<DocId>]>) -> Self {
         let left_out = instructions.len().checked_sub(sources.len());
         let left_out = left_out.expect("there is at most one source per instruction");
-        Self { instructions, left_out, sources }
+        Self {
+            instructions,
+            left_out,
+            sources,
+        }
     }
 
     /// Iterates over the steps, in order.
@@ -251,11 +264,24 @@ impl Steps {
         let source = *self.sources.get(index)?;
         let instruction = &self.instructions[self.left_out + index];
         let op = match &instruction.act {
-            Act::Merge { method, path } => Op::Merge { method: *method, path },
-            Act::Substitute(writing) => Op::Substitute(Substitution { source: source?, writing }),
-            Act::Combine(strategy) => Op::Combine(Combine { source: source?, strategy }),
+            Act::Merge { method, path } => Op::Merge {
+                method: *method,
+                path,
+            },
+            Act::Substitute(writing) => Op::Substitute(Substitution {
+                source: source?,
+                writing,
+            }),
+            Act::Combine(strategy) => Op::Combine(Combine {
+                source: source?,
+                strategy,
+            }),
         };
-        Some(Step { index, op, at: instruction.at })
+        Some(Step {
+            index,
+            op,
+            at: instruction.at,
+        })
     }
 
     /// Returns the instructions, including the skipped ones.
@@ -273,7 +299,11 @@ impl Steps {
     pub(crate) fn are_equivalent(&self, others: &Self) -> bool {
         let is_read = |source: &Option<DocId>| source.is_some();
         self.left_out == others.left_out
-            && self.sources.iter().map(is_read).eq(others.sources.iter().map(is_read))
+            && self
+                .sources
+                .iter()
+                .map(is_read)
+                .eq(others.sources.iter().map(is_read))
             && self.instructions.are_equivalent(&others.instructions)
     }
 
@@ -393,7 +423,10 @@ impl Graph {
 
     /// Iterates over the documents with their recipes.
     pub fn iter(&self) -> impl Iterator<Item = (DocId, &Recipe)> {
-        self.recipes.iter().enumerate().map(|(index, recipe)| (DocId::at(index), &**recipe))
+        self.recipes
+            .iter()
+            .enumerate()
+            .map(|(index, recipe)| (DocId::at(index), &**recipe))
     }
 
     /// Iterates over the outputs.
@@ -432,8 +465,11 @@ impl Graph {
         let mut open = self.open_needs();
         let users = self.users();
         let mut waves = Vec::new();
-        let mut wave: Vec<DocId> =
-            self.iter().filter(|(doc, _)| open[doc.index()] == 0).map(|(doc, _)| doc).collect();
+        let mut wave: Vec<DocId> = self
+            .iter()
+            .filter(|(doc, _)| open[doc.index()] == 0)
+            .map(|(doc, _)| doc)
+            .collect();
         while !wave.is_empty() {
             let mut next = Vec::new();
             for doc in &wave {
@@ -447,16 +483,24 @@ impl Graph {
             next.sort_unstable();
             waves.push(std::mem::replace(&mut wave, next));
         }
-        Waves { waves, cycles: self.cycles(&open) }
+        Waves {
+            waves,
+            cycles: self.cycles(&open),
+        }
     }
 
     fn open_needs(&self) -> Vec<usize> {
-        self.recipes.iter().map(|recipe| recipe.needs.len()).collect()
+        self.recipes
+            .iter()
+            .map(|recipe| recipe.needs.len())
+            .collect()
     }
 
     /// Returns the direct dependents of each document.
     fn users(&self) -> Lists {
-        Lists::new(self.recipes.len(), || self.needed().map(|(doc, needed)| (needed, doc)))
+        Lists::new(self.recipes.len(), || {
+            self.needed().map(|(doc, needed)| (needed, doc))
+        })
     }
 
     fn needs(&self) -> Lists {
@@ -465,7 +509,8 @@ impl Graph {
 
     /// Iterates over all pairs of a document and one that it depends on.
     fn needed(&self) -> impl Iterator<Item = (DocId, DocId)> {
-        self.iter().flat_map(|(doc, recipe)| recipe.needs.iter().map(move |need| (doc, need.doc)))
+        self.iter()
+            .flat_map(|(doc, recipe)| recipe.needs.iter().map(move |need| (doc, need.doc)))
     }
 
     /// Returns one cycle per strongly connected component among the documents with unresolved
@@ -492,11 +537,18 @@ impl Graph {
         let (needs, users) = (self.needs(), self.users());
         let closed: Vec<bool> = open.iter().map(|count| *count == 0).collect();
         let mut reached = closed.clone();
-        let order: Vec<DocId> =
-            self.iter().flat_map(|(doc, _)| reach(doc, &needs, &mut reached)).collect();
+        let order: Vec<DocId> = self
+            .iter()
+            .flat_map(|(doc, _)| reach(doc, &needs, &mut reached))
+            .collect();
         let mut reached = closed;
-        let components = order.into_iter().rev().map(|doc| reach(doc, &users, &mut reached));
-        components.filter(|component| !component.is_empty()).collect()
+        let components = order
+            .into_iter()
+            .rev()
+            .map(|doc| reach(doc, &users, &mut reached));
+        components
+            .filter(|component| !component.is_empty())
+            .collect()
     }
 
     /// Returns the cycle found by following the first dependency inside the component, starting
@@ -514,7 +566,9 @@ impl Graph {
             let inside = |need: &&Need| component.binary_search(&need.doc).is_ok();
             let need = *self.recipe(doc).needs.iter().find(inside)?;
             path.push(Edge { doc, need });
-            member = component.binary_search(&need.doc).expect("the need is inside");
+            member = component
+                .binary_search(&need.doc)
+                .expect("the need is inside");
         }
     }
 }
@@ -555,7 +609,10 @@ impl Lists {
 
     /// Returns the list of a document, in the order of the pairs.
     pub(crate) fn of(&self, doc: DocId) -> &[DocId] {
-        let begin = doc.index().checked_sub(1).map_or(0, |before| self.ends[before]);
+        let begin = doc
+            .index()
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before]);
         &self.docs[begin as usize..self.ends[doc.index()] as usize]
     }
 }

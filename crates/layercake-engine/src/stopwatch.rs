@@ -96,7 +96,12 @@ impl Stopwatch {
     /// Starts a stopwatch.
     #[must_use]
     pub fn start() -> Self {
-        Self { run: Arc::new(TimedRun { start: Instant::now(), sums: Mutex::default() }) }
+        Self {
+            run: Arc::new(TimedRun {
+                start: Instant::now(),
+                sums: Mutex::default(),
+            }),
+        }
     }
 
     /// Runs `work` and times it, including the threads that work for it.
@@ -148,9 +153,17 @@ pub struct RuleTime {
 impl Times {
     /// Returns the time of a stage; zero if it did not run.
     pub fn of(&self, stage: Stage) -> StageTime {
-        let nothing =
-            StageTime { stage, passed: Duration::ZERO, threads: Duration::ZERO, count: 0 };
-        self.stages.iter().find(|it| it.stage == stage).copied().unwrap_or(nothing)
+        let nothing = StageTime {
+            stage,
+            passed: Duration::ZERO,
+            threads: Duration::ZERO,
+            count: 0,
+        };
+        self.stages
+            .iter()
+            .find(|it| it.stage == stage)
+            .copied()
+            .unwrap_or(nothing)
     }
 
     /// Returns the sum over all threads and stages.
@@ -170,7 +183,9 @@ pub fn rule<T>(rules: RuleNames, work: impl FnOnce() -> T) -> T {
 }
 
 fn doing<T>(doing: Doing, work: impl FnOnce() -> T) -> T {
-    let Some(before) = at(|at| at.turn(Some(doing))) else { return work() };
+    let Some(before) = at(|at| at.turn(Some(doing))) else {
+        return work();
+    };
     let _back = Back(before);
     work()
 }
@@ -233,7 +248,12 @@ impl Split {
         Self(at(|at| {
             let before = at.turn(None);
             let start = (!replace(&mut at.is_split, true)).then_some(at.since);
-            OfSplit { run: at.run.clone(), before, doing: doing.or(before), start }
+            OfSplit {
+                run: at.run.clone(),
+                before,
+                doing: doing.or(before),
+                start,
+            }
         }))
     }
 
@@ -242,14 +262,22 @@ impl Split {
     pub fn part(&self) -> Part {
         match &self.0 {
             Some(of) => Part::begin(&of.run, of.doing, true),
-            None => Part { before: None, is_timed: false },
+            None => Part {
+                before: None,
+                is_timed: false,
+            },
         }
     }
 }
 
 impl Drop for Split {
     fn drop(&mut self) {
-        let Some(OfSplit { run, before, start, .. }) = &self.0 else { return };
+        let Some(OfSplit {
+            run, before, start, ..
+        }) = &self.0
+        else {
+            return;
+        };
         at(|at| {
             at.turn(*before);
             if let Some(start) = start {
@@ -273,8 +301,17 @@ impl Part {
     fn begin(run: &Arc<TimedRun>, doing: Option<Doing>, is_split: bool) -> Self {
         at(|at| at.turn(at.doing));
         let (run, since, sums) = (run.clone(), Instant::now(), Sums::default());
-        let before = AT.replace(Some(At { run, doing, since, is_split, sums }));
-        Self { before, is_timed: true }
+        let before = AT.replace(Some(At {
+            run,
+            doing,
+            since,
+            is_split,
+            sums,
+        }));
+        Self {
+            before,
+            is_timed: true,
+        }
     }
 }
 
@@ -334,7 +371,11 @@ impl At {
         };
         let sum = &mut self.sums.stages[stage as usize];
         sum.threads += spent;
-        *(if self.is_split { &mut sum.split } else { &mut sum.passed }) += spent;
+        *(if self.is_split {
+            &mut sum.split
+        } else {
+            &mut sum.passed
+        }) += spent;
         before
     }
 
@@ -361,14 +402,27 @@ impl TimedRun {
         let stages = Stage::ALL.into_iter().zip(sums.stages).map(|(stage, sum)| {
             let Sum { threads, count, .. } = sum;
             // Until a split ends, its threads count as if they took turns.
-            StageTime { stage, passed: sum.passed + sum.split, threads, count }
+            StageTime {
+                stage,
+                passed: sum.passed + sum.split,
+                threads,
+                count,
+            }
         });
-        let rules =
-            sums.rules.iter().map(|(rules, spent)| RuleTime { rules: *rules, threads: *spent });
+        let rules = sums.rules.iter().map(|(rules, spent)| RuleTime {
+            rules: *rules,
+            threads: *spent,
+        });
         let mut rules: Vec<RuleTime> = rules.collect();
         rules.sort_by_key(|it| std::cmp::Reverse(it.threads));
-        let stages = stages.filter(|it| !it.threads.is_zero() || it.count > 0).collect();
-        Times { total: self.start.elapsed(), stages, rules }
+        let stages = stages
+            .filter(|it| !it.threads.is_zero() || it.count > 0)
+            .collect();
+        Times {
+            total: self.start.elapsed(),
+            stages,
+            rules,
+        }
     }
 }
 

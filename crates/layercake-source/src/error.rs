@@ -43,7 +43,13 @@ impl Error {
     /// Creates an error with a message of one line, lower case, no full stop;
     /// [`ErrorKind::Configuration`] allows several lines.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), help: None, unknown: None, source: None }
+        Self {
+            kind,
+            message: message.into(),
+            help: None,
+            unknown: None,
+            source: None,
+        }
     }
 
     /// Sets the remedy.
@@ -56,7 +62,10 @@ impl Error {
     /// Sets the word that names nothing of the expected kind.
     #[must_use]
     pub fn about(mut self, expected: &'static str, word: impl Into<String>) -> Self {
-        self.unknown = Some(UnknownWord { word: word.into(), expected });
+        self.unknown = Some(UnknownWord {
+            word: word.into(),
+            expected,
+        });
         self
     }
 

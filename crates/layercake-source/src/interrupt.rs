@@ -86,7 +86,10 @@ fn watch() {
             // Locked until the process ends, so that no new file is created.
             let unfinished = lock();
             // A failure cannot be reported here.
-            unfinished.0.iter().for_each(|(path, remove)| drop(remove(path)));
+            unfinished
+                .0
+                .iter()
+                .for_each(|(path, remove)| drop(remove(path)));
             drop(emulate_default_handler(signal));
         }
     };
@@ -103,7 +106,9 @@ fn termination_signals() -> impl Iterator<Item = i32> {
 
     let ignored = ignored();
     let is_handled = move |signal: &i32| ignored >> (signal - 1) & 1 == 0;
-    [SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter().filter(is_handled)
+    [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
+        .into_iter()
+        .filter(is_handled)
 }
 
 /// Bit mask of the signals that this process ignores, from the lowest (proc(5)); zero if unknown.
@@ -111,7 +116,8 @@ fn termination_signals() -> impl Iterator<Item = i32> {
 fn ignored() -> u64 {
     let status = super::tree::process_status().unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or_default()
 }
 
 #[cfg(not(unix))]

@@ -31,7 +31,11 @@ impl DocKey {
         layer: impl Into<Arc<str>>,
         name: impl Into<Arc<str>>,
     ) -> Self {
-        Self(Arc::new(Triple { schema: schema.into(), layer: layer.into(), name: name.into() }))
+        Self(Arc::new(Triple {
+            schema: schema.into(),
+            layer: layer.into(),
+            name: name.into(),
+        }))
     }
 
     /// Whether both are clones of one key.
@@ -42,7 +46,11 @@ impl DocKey {
     /// Name, with the layer if there is one.
     pub fn name_and_layer(&self) -> String {
         let Triple { name, layer, .. } = &**self;
-        if layer.is_empty() { name.to_string() } else { format!("{name} ({layer})") }
+        if layer.is_empty() {
+            name.to_string()
+        } else {
+            format!("{name} ({layer})")
+        }
     }
 }
 
@@ -57,6 +65,10 @@ impl Deref for DocKey {
 impl fmt::Display for DocKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.schema, self.name)?;
-        if self.layer.is_empty() { Ok(()) } else { write!(f, " ({})", self.layer) }
+        if self.layer.is_empty() {
+            Ok(())
+        } else {
+            write!(f, " ({})", self.layer)
+        }
     }
 }

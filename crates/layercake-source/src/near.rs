@@ -41,7 +41,9 @@ impl Drop for Before {
 
 /// Consumes some of the remaining work; `None` if it is not enough.
 fn spend(cost: usize) -> Option<()> {
-    let Some(left) = LEFT.get() else { return Some(()) };
+    let Some(left) = LEFT.get() else {
+        return Some(());
+    };
     let rest = left.checked_sub(cost);
     LEFT.set(Some(rest.unwrap_or(0)));
     rest.map(drop)
@@ -67,7 +69,10 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     };
     let mut pairs = 0;
     let mut best: Option<(usize, &str)> = None;
-    let candidates = candidates.into_iter().take(MAX_CANDIDATES).take_while(|_| spend(2).is_some());
+    let candidates = candidates
+        .into_iter()
+        .take(MAX_CANDIDATES)
+        .take_while(|_| spend(2).is_some());
     for candidate in candidates.filter(has_length).take(MAX_COMPARED) {
         spend(length + candidate.len())?;
         let (one, other) = without_shared_ends(name, candidate);
@@ -99,7 +104,9 @@ pub fn nearest_in_any_case<'a>(
     let folded: Vec<String> = candidates.iter().map(|it| it.to_lowercase()).collect();
     let wanted = name.to_lowercase();
     let is_other = |at: &usize| candidates[*at] != name;
-    let equal = (0..candidates.len()).filter(is_other).find(|at| folded[*at] == wanted);
+    let equal = (0..candidates.len())
+        .filter(is_other)
+        .find(|at| folded[*at] == wanted);
     let at = equal.or_else(|| {
         let near = nearest(&wanted, folded.iter().map(String::as_str))?;
         folded.iter().position(|it| it == near)
@@ -147,8 +154,12 @@ impl Letters {
     fn apart(&self, other: &Self) -> usize {
         let both = || self.0.iter().zip(&other.0);
         let sum = |count: u8| usize::from(count);
-        let added: usize = both().map(|(one, other)| sum(other.saturating_sub(*one))).sum();
-        let taken: usize = both().map(|(one, other)| sum(one.saturating_sub(*other))).sum();
+        let added: usize = both()
+            .map(|(one, other)| sum(other.saturating_sub(*one)))
+            .sum();
+        let taken: usize = both()
+            .map(|(one, other)| sum(one.saturating_sub(*other)))
+            .sum();
         added.max(taken)
     }
 }
@@ -172,7 +183,9 @@ pub fn is_one_slip_apart(one: &str, other: &str) -> bool {
 fn without_shared_ends<'a>(one: &'a str, other: &'a str) -> (&'a str, &'a str) {
     let pairs = one.char_indices().zip(other.chars());
     let same = pairs.take_while(|((_, one), other)| one == other);
-    let start = same.last().map_or(0, |((at, letter), _)| at + letter.len_utf8());
+    let start = same
+        .last()
+        .map_or(0, |((at, letter), _)| at + letter.len_utf8());
     let (one, other) = (&one[start..], &other[start..]);
     let pairs = one.chars().rev().zip(other.chars().rev());
     let same = pairs.take_while(|(one, other)| one == other);
@@ -192,9 +205,13 @@ impl<'a> Slips<'a> {
     /// Names within one edit of `name`, each once.
     pub fn of(&self, name: &str) -> Vec<&'a str> {
         let left = rests(name, &self.hasher);
-        let candidates = left.filter_map(|rest| self.names.get(&rest)).flatten().copied();
-        let mut found: Vec<&str> =
-            candidates.filter(|candidate| is_one_slip_apart(name, candidate)).collect();
+        let candidates = left
+            .filter_map(|rest| self.names.get(&rest))
+            .flatten()
+            .copied();
+        let mut found: Vec<&str> = candidates
+            .filter(|candidate| is_one_slip_apart(name, candidate))
+            .collect();
         found.sort_unstable();
         found.dedup();
         found
@@ -218,7 +235,9 @@ impl<'a> FromIterator<&'a str> for Slips<'a> {
 /// the hash of the name.
 fn rests(name: &str, hasher: &impl BuildHasher) -> impl Iterator<Item = u64> {
     let shortened = if name.len() > MAX_BYTES { "" } else { name };
-    let without = shortened.char_indices().map(|(at, letter)| (&name[..at], letter.len_utf8()));
+    let without = shortened
+        .char_indices()
+        .map(|(at, letter)| (&name[..at], letter.len_utf8()));
     let without = without.map(|(start, length)| (start, &name[start.len() + length..]));
     let all = std::iter::once((name, "")).chain(without);
     all.map(|(start, end)| {

@@ -57,7 +57,11 @@ impl RepoPath {
 
     /// Converts a path on disk in the repository at `root`; `None` if it is outside.
     pub fn of_place(root: &Path, place: &Path) -> Option<Self> {
-        let parts = place.strip_prefix(root).ok()?.iter().map(OsStr::as_encoded_bytes);
+        let parts = place
+            .strip_prefix(root)
+            .ok()?
+            .iter()
+            .map(OsStr::as_encoded_bytes);
         Some(Self::of_bytes(&parts.collect::<Vec<_>>().join(&b'/')))
     }
 
@@ -92,7 +96,11 @@ impl RepoPath {
     /// Rest of the path below `folder`, if it is inside.
     pub fn below(&self, folder: &RepoPath) -> Option<&str> {
         let rest = self.0.strip_prefix(&*folder.0)?;
-        if folder.is_root() { Some(rest) } else { rest.strip_prefix('/') }
+        if folder.is_root() {
+            Some(rest)
+        } else {
+            rest.strip_prefix('/')
+        }
     }
 
     /// Whether this is the root of the main or of an external repository.

@@ -58,7 +58,11 @@ impl Span {
         if self.file != other.file {
             return other;
         }
-        Span::new(self.file, self.start.min(other.start), self.end.max(other.end))
+        Span::new(
+            self.file,
+            self.start.min(other.start),
+            self.end.max(other.end),
+        )
     }
 
     /// Byte range for slicing the text.
@@ -100,7 +104,9 @@ impl NumberedInput {
 impl Span {
     /// Input that this number belongs to; `None` for a span of a text.
     pub fn numbered_input(self) -> Option<NumberedInput> {
-        NumberedInput::ALL.into_iter().find(|input| input.file() == self.file)
+        NumberedInput::ALL
+            .into_iter()
+            .find(|input| input.file() == self.file)
     }
 
     /// Span of a string after the value at `part` was inserted into it: unchanged for a span of a
@@ -111,7 +117,14 @@ impl Span {
             return self;
         }
         let is_numbered = part.numbered_input().is_some();
-        Self { end: if is_numbered { part.start } else { NumberedInput::OTHER_PART }, ..self }
+        Self {
+            end: if is_numbered {
+                part.start
+            } else {
+                NumberedInput::OTHER_PART
+            },
+            ..self
+        }
     }
 
     /// Number of the value that was inserted into the string with this number: `None` if there is
@@ -168,15 +181,23 @@ impl LineIndex {
     /// Creates the index of `text`; lines end with `\n` or `\r\n`.
     pub fn new(text: &str) -> Self {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let starts = std::iter::once(0).chain(newlines.map(|(at, _)| offset(at + 1))).collect();
-        Self { starts, characters_before: OnceLock::new() }
+        let starts = std::iter::once(0)
+            .chain(newlines.map(|(at, _)| offset(at + 1)))
+            .collect();
+        Self {
+            starts,
+            characters_before: OnceLock::new(),
+        }
     }
 
     /// Position of byte `at` of `text`, which must be the indexed text.
     pub fn position(&self, text: &str, at: u32) -> Position {
         let line = self.line_of(at);
         let before = self.characters(text, self.starts[line]..at);
-        Position { line: one_based(line), column: one_based(before) }
+        Position {
+            line: one_based(line),
+            column: one_based(before),
+        }
     }
 
     /// Offset of the first byte of the line that contains byte `at`.
@@ -226,7 +247,10 @@ fn blocks(text: &str) -> Vec<u32> {
 
 /// Number of characters that begin in these bytes of UTF-8, which may begin inside a character.
 fn beginning(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|byte| (**byte & 0b1100_0000) != 0b1000_0000).count()
+    bytes
+        .iter()
+        .filter(|byte| (**byte & 0b1100_0000) != 0b1000_0000)
+        .count()
 }
 
 fn one_based(zero_based: usize) -> NonZeroU32 {

@@ -83,13 +83,24 @@ impl Source {
     fn of(path: RepoPath, decoded: DecodedText, decoded_from: Option<Span>) -> Self {
         let DecodedText { text, fault, bytes } = decoded;
         let (text, commit, lines) = (text.into(), None, OnceLock::new());
-        Self { path, text, fault, bytes, decoded_from, commit, lines }
+        Self {
+            path,
+            text,
+            fault,
+            bytes,
+            decoded_from,
+            commit,
+            lines,
+        }
     }
 
     /// Sets the commit of the external repository that contains the file.
     #[must_use]
     pub fn at_commit(self, commit: Arc<str>) -> Self {
-        Self { commit: Some(commit), ..self }
+        Self {
+            commit: Some(commit),
+            ..self
+        }
     }
 
     /// Path of the file.
@@ -158,7 +169,9 @@ impl SourceMap {
     pub fn make_room(&mut self, files: usize) -> Vec<FileId> {
         let first = self.files.len();
         self.files.resize_with(first + files, OnceLock::new);
-        (first..self.files.len()).map(|at| FileId::new(offset(at))).collect()
+        (first..self.files.len())
+            .map(|at| FileId::new(offset(at)))
+            .collect()
     }
 
     /// Stores a file under a reserved id.
@@ -176,7 +189,9 @@ impl SourceMap {
     /// # Panics
     /// If no such file exists.
     pub fn get(&self, file: FileId) -> &Source {
-        self.files[file.index()].get().expect("every reserved id has a file")
+        self.files[file.index()]
+            .get()
+            .expect("every reserved id has a file")
     }
 
     /// Iterates over all files and their ids, in the order of their addition.
@@ -234,7 +249,11 @@ struct DecodedText {
 
 impl DecodedText {
     fn none(fault: TextFault) -> Self {
-        Self { text: String::new(), fault: Some(fault), bytes: None }
+        Self {
+            text: String::new(),
+            fault: Some(fault),
+            bytes: None,
+        }
     }
 }
 
@@ -256,32 +275,52 @@ fn decode(bytes: Vec<u8>) -> DecodedText {
 /// with an object and its size (git LFS, `docs/spec.md`, "The Pointer").
 fn is_large_file_pointer(bytes: &[u8]) -> bool {
     const MOST_BYTES: usize = 1024;
-    let versions =
-        ["version https://git-lfs.github.com/spec/", "version https://hawser.github.com/spec/"];
-    let Some(text) = Some(bytes).filter(|it| it.len() < MOST_BYTES) else { return false };
-    let Ok(text) = str::from_utf8(text) else { return false };
+    let versions = [
+        "version https://git-lfs.github.com/spec/",
+        "version https://hawser.github.com/spec/",
+    ];
+    let Some(text) = Some(bytes).filter(|it| it.len() < MOST_BYTES) else {
+        return false;
+    };
+    let Ok(text) = str::from_utf8(text) else {
+        return false;
+    };
     let has = |start: &str| text.lines().skip(1).any(|line| line.starts_with(start));
     versions.iter().any(|version| text.starts_with(version)) && has("oid ") && has("size ")
 }
 
 fn decode_utf8(bytes: Vec<u8>) -> DecodedText {
     match String::from_utf8(bytes) {
-        Ok(text) => DecodedText { text, fault: None, bytes: None },
+        Ok(text) => DecodedText {
+            text,
+            fault: None,
+            bytes: None,
+        },
         Err(error) => {
             let valid = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
             let fault = Some(TextFault::BadEncoding(Encoding::Utf8, offset(valid)));
-            DecodedText { text, fault, bytes: Some(error.into_bytes().into()) }
+            DecodedText {
+                text,
+                fault,
+                bytes: Some(error.into_bytes().into()),
+            }
         }
     }
 }
 
 /// Decodes the bytes after the byte order mark.
 fn decode_utf16(bytes: Vec<u8>, encoding: Encoding, unit: fn([u8; 2]) -> u16) -> DecodedText {
-    let units = bytes[2..].chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+    let units = bytes[2..]
+        .chunks_exact(2)
+        .map(|pair| unit([pair[0], pair[1]]));
     let mut text = String::with_capacity(bytes.len() / 2);
     let is_whole = char::decode_utf16(units).all(|decoded| decoded.map(|it| text.push(it)).is_ok());
     let is_sound = is_whole && bytes.len().is_multiple_of(2);
     let fault = (!is_sound).then(|| TextFault::BadEncoding(encoding, offset(text.len())));
-    DecodedText { text, fault, bytes: Some(bytes.into()) }
+    DecodedText {
+        text,
+        fault,
+        bytes: Some(bytes.into()),
+    }
 }

@@ -55,7 +55,11 @@ pub trait Tree: Sync {
             let path = link.join(entry.path.below(folder)?);
             Some(Entry { path, ..entry })
         };
-        Ok(self.entries(folder)?.into_iter().filter_map(below).collect())
+        Ok(self
+            .entries(folder)?
+            .into_iter()
+            .filter_map(below)
+            .collect())
     }
 
     /// Reads one file. Files larger than [`Source::MAX_BYTES`] are refused before they are read.
@@ -117,8 +121,13 @@ pub trait Tree: Sync {
     /// # Errors
     /// If some of `files` are missing in the clone; the help names the command that fetches them.
     fn ensure_present(&self, files: &[RepoPath]) -> Result<(), Error> {
-        let Some(inner) = self.inner() else { return Ok(()) };
-        let files: Vec<RepoPath> = files.iter().filter_map(|path| self.inner_path(path)).collect();
+        let Some(inner) = self.inner() else {
+            return Ok(());
+        };
+        let files: Vec<RepoPath> = files
+            .iter()
+            .filter_map(|path| self.inner_path(path))
+            .collect();
         inner.ensure_present(&files)
     }
 }
@@ -269,8 +278,10 @@ impl WorkTree {
     /// If the repository is bare.
     pub fn in_repository(repository: &Repository) -> Result<Self, Error> {
         let Some(root) = repository.work_tree_root() else {
-            return Err(Error::new(ErrorKind::Git, "this repository has no working tree")
-                .with_help("name a revision to read, such as `HEAD`"));
+            return Err(
+                Error::new(ErrorKind::Git, "this repository has no working tree")
+                    .with_help("name a revision to read, such as `HEAD`"),
+            );
         };
         Self::at(root, Some(repository.clone()))
     }
@@ -281,7 +292,10 @@ impl WorkTree {
     /// # Errors
     /// If the repository is bare.
     pub fn compared(repository: &Repository) -> Result<Self, Error> {
-        Ok(Self { is_converted: true, ..Self::in_repository(repository)? })
+        Ok(Self {
+            is_converted: true,
+            ..Self::in_repository(repository)?
+        })
     }
 
     /// Opens a folder outside of any repository.
@@ -298,10 +312,18 @@ impl WorkTree {
             Error::new(ErrorKind::Io, message).caused_by(cause)
         })?;
         if !resolved.is_dir() {
-            return Err(Error::new(ErrorKind::Io, format!("`{}` is not a folder", root.display())));
+            return Err(Error::new(
+                ErrorKind::Io,
+                format!("`{}` is not a folder", root.display()),
+            ));
         }
         let checkout = repository.map(Checkout::of);
-        Ok(Self { root: resolved, checkout, is_converted: false, folders: Mutex::default() })
+        Ok(Self {
+            root: resolved,
+            checkout,
+            is_converted: false,
+            folders: Mutex::default(),
+        })
     }
 
     /// Absolute path of the folder, without symbolic links.
@@ -341,9 +363,14 @@ impl WorkTree {
             _ => WorkTreePathKind::File,
         };
         let inside = entry.path().strip_prefix(&self.root).ok()?;
-        let parts: Vec<&[u8]> =
-            inside.components().map(|part| part.as_os_str().as_encoded_bytes()).collect();
-        Some(WorkTreePath { path: parts.join(&b'/').into(), kind })
+        let parts: Vec<&[u8]> = inside
+            .components()
+            .map(|part| part.as_os_str().as_encoded_bytes())
+            .collect();
+        Some(WorkTreePath {
+            path: parts.join(&b'/').into(),
+            kind,
+        })
     }
 
     fn entry(&self, seen: &WorkTreePath) -> Entry {
@@ -357,22 +384,34 @@ impl WorkTree {
             },
         };
         let is_link = matches!(seen.kind, WorkTreePathKind::Link);
-        Entry { path, kind, content: None, is_link }
+        Entry {
+            path,
+            kind,
+            content: None,
+            is_link,
+        }
     }
 
     /// Whether this is a symbolic link, and its folder has no others in its path.
     fn is_plain_link(&self, path: &Path) -> bool {
         let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
-        is_link && path.parent().is_some_and(|folder| self.is_plain_folder(folder))
+        is_link
+            && path
+                .parent()
+                .is_some_and(|folder| self.is_plain_folder(folder))
     }
 
     /// Whether a folder is in a repository inside of this one.
     fn is_nested(&self, folder: &RepoPath) -> bool {
         let is_submodule = |path: &RepoPath| {
-            self.checkout.as_ref().is_some_and(|checkout| checkout.submodule(path).is_some())
+            self.checkout
+                .as_ref()
+                .is_some_and(|checkout| checkout.submodule(path).is_some())
         };
         let ends = folder.as_str().match_indices('/').map(|(end, _)| end);
-        let mut folders = ends.chain([folder.as_str().len()]).map(|end| &folder.as_str()[..end]);
+        let mut folders = ends
+            .chain([folder.as_str().len()])
+            .map(|end| &folder.as_str()[..end]);
         folders.any(|folder| {
             let folder = RepoPath::new(folder);
             let is_other = || is_there(&folder.on_disk(&self.root).join(".git"));
@@ -445,8 +484,11 @@ impl Tree for WorkTree {
             entries.sort_by(|one, other| one.path.cmp(&other.path));
         }
         if let Some(left_out) = self.left_out()? {
-            let on_disk =
-                |path: &RepoPath| entries.binary_search_by(|entry| entry.path.cmp(path)).is_ok();
+            let on_disk = |path: &RepoPath| {
+                entries
+                    .binary_search_by(|entry| entry.path.cmp(path))
+                    .is_ok()
+            };
             let mut others = left_out.entries(folder)?;
             others.retain(|other| !on_disk(&other.path));
             entries.extend(others);
@@ -504,7 +546,9 @@ impl Tree for WorkTree {
             let target = fs::read_link(&file).ok()?;
             let target = target.as_os_str().as_encoded_bytes();
             let submodule = submodule_behind(path, target, |path| self.content_of_nested(path));
-            return repository.content_of(target).map(|text| unread_link(text, submodule));
+            return repository
+                .content_of(target)
+                .map(|text| unread_link(text, submodule));
         }
         if seen.is_dir() {
             return self.content_of_nested(path);
@@ -515,7 +559,10 @@ impl Tree for WorkTree {
     }
 
     fn nested(&self, path: &RepoPath) -> Nested {
-        let submodule = self.checkout.as_ref().and_then(|checkout| checkout.submodule(path));
+        let submodule = self
+            .checkout
+            .as_ref()
+            .and_then(|checkout| checkout.submodule(path));
         submodule.map_or(Nested::Untracked, Nested::Submodule)
     }
 
@@ -530,7 +577,9 @@ impl Tree for WorkTree {
 /// Id of a symbolic link to no file, whose text has the id `text`; it differs from the id of a file
 /// with this text. For a link into a submodule, the id depends on the submodule's commit.
 pub(super) fn unread_link(text: ContentId, submodule: Option<ContentId>) -> ContentId {
-    let commit = submodule.map(|commit| commit.to_string()).unwrap_or_default();
+    let commit = submodule
+        .map(|commit| commit.to_string())
+        .unwrap_or_default();
     ContentId::new(&Sha256::digest(format!("broken link {text} {commit}")))
 }
 
@@ -615,7 +664,9 @@ pub(super) fn read_plain(root: &Path, path: &RepoPath) -> Option<Vec<u8>> {
     let file = path.on_disk(root);
     let seen = fs::symlink_metadata(&file).ok()?;
     let is_plain = seen.is_file() && seen.len() <= Source::MAX_BYTES;
-    is_plain.then(|| read_file(&file, &seen).ok().flatten()).flatten()
+    is_plain
+        .then(|| read_file(&file, &seen).ok().flatten())
+        .flatten()
 }
 
 /// Reads the regular file that was `seen`; `None` if it was replaced since, e.g. by a link out of
@@ -628,7 +679,9 @@ fn read_file(file: &Path, seen: &Metadata) -> io::Result<Option<Vec<u8>>> {
     }
     let capacity = usize::try_from(before.len().min(Source::MAX_BYTES)).unwrap_or_default();
     let mut bytes = Vec::with_capacity(capacity + 1);
-    (&mut opened).take(Source::MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    (&mut opened)
+        .take(Source::MAX_BYTES + 1)
+        .read_to_end(&mut bytes)?;
     let after = opened.metadata()?;
     let is_whole = bytes.len() as u64 == after.len() || after.len() > Source::MAX_BYTES;
     let is_old = before.modified().ok() == after.modified().ok();
@@ -639,7 +692,10 @@ fn read_file(file: &Path, seen: &Metadata) -> io::Result<Option<Vec<u8>>> {
 #[cfg(unix)]
 fn open_now(file: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt as _;
-    fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(file)
+    fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(file)
 }
 
 #[cfg(not(unix))]
@@ -690,13 +746,18 @@ pub fn text_at(path: &Path) -> Result<String, Error> {
     };
     let metadata = fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_file() || metadata.len() > Source::MAX_BYTES {
-        let message = format!("`{}` is not a regular file, or it is too large", path.display());
+        let message = format!(
+            "`{}` is not a regular file, or it is too large",
+            path.display()
+        );
         return Err(Error::new(ErrorKind::Io, message));
     }
-    let bytes = read_file(path, &metadata).map_err(unreadable)?.ok_or_else(|| {
-        let message = format!("the file `{}` changed while it was read", path.display());
-        Error::new(ErrorKind::Io, message)
-    })?;
+    let bytes = read_file(path, &metadata)
+        .map_err(unreadable)?
+        .ok_or_else(|| {
+            let message = format!("the file `{}` changed while it was read", path.display());
+            Error::new(ErrorKind::Io, message)
+        })?;
     String::from_utf8(bytes).map_err(|cause| {
         let message = format!("the file `{}` is not UTF-8", path.display());
         Error::new(ErrorKind::Io, message).caused_by(cause)
@@ -716,10 +777,15 @@ pub fn bytes_at(path: &Path) -> Result<Vec<u8>, Error> {
     let file = File::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();
     let most = Source::MAX_BYTES + 1;
-    file.take(most).read_to_end(&mut bytes).map_err(unreadable)?;
+    file.take(most)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
     if bytes.len() as u64 == most {
-        let message =
-            format!("the file `{}` is larger than {} MiB", path.display(), Source::MAX_BYTES >> 20);
+        let message = format!(
+            "the file `{}` is larger than {} MiB",
+            path.display(),
+            Source::MAX_BYTES >> 20
+        );
         return Err(Error::new(ErrorKind::Io, message));
     }
     Ok(bytes)
@@ -778,7 +844,11 @@ pub struct Labelled<T> {
 impl<T: Tree> Labelled<T> {
     /// Wraps the part of `tree` below `folder`, with the prefix `name:`.
     pub fn new(name: &str, tree: T, folder: RepoPath) -> Self {
-        Self { label: format!("{name}:"), folder, tree }
+        Self {
+            label: format!("{name}:"),
+            folder,
+            tree,
+        }
     }
 
     /// Path of the root of this tree: `NAME:`.
@@ -788,7 +858,10 @@ impl<T: Tree> Labelled<T> {
 
     fn labelled(&self, entry: Entry) -> Option<Entry> {
         let inside = entry.path.below(&self.folder)?;
-        Some(Entry { path: RepoPath::new(format!("{}{inside}", self.label)), ..entry })
+        Some(Entry {
+            path: RepoPath::new(format!("{}{inside}", self.label)),
+            ..entry
+        })
     }
 }
 
@@ -799,11 +872,19 @@ impl<T: Tree> Tree for Labelled<T> {
 
     fn inner_path(&self, path: &RepoPath) -> Option<RepoPath> {
         let inside = path.as_str().strip_prefix(&self.label)?;
-        Some(if inside.is_empty() { self.folder.clone() } else { self.folder.join(inside) })
+        Some(if inside.is_empty() {
+            self.folder.clone()
+        } else {
+            self.folder.join(inside)
+        })
     }
 
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
-        let folder = if folder.as_str().is_empty() { &self.root() } else { folder };
+        let folder = if folder.as_str().is_empty() {
+            &self.root()
+        } else {
+            folder
+        };
         let Some(inner) = self.inner_path(folder) else {
             return Ok(Vec::new());
         };
@@ -813,13 +894,25 @@ impl<T: Tree> Tree for Labelled<T> {
 
     fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
         let real = self.tree.real_path(&self.inner_path(path)?)?;
-        Some(RepoPath::new(format!("{}{}", self.label, real.below(&self.folder)?)))
+        Some(RepoPath::new(format!(
+            "{}{}",
+            self.label,
+            real.below(&self.folder)?
+        )))
     }
 
     fn linked_folder(&self, path: &RepoPath) -> Result<Option<RepoPath>, ReadError> {
-        let inside = self.inner_path(path).ok_or_else(|| ReadError::new(NO_SUCH_FILE))?;
-        let Some(real) = self.tree.linked_folder(&inside)? else { return Ok(None) };
-        let below = if real == self.folder { Some("") } else { real.below(&self.folder) };
+        let inside = self
+            .inner_path(path)
+            .ok_or_else(|| ReadError::new(NO_SUCH_FILE))?;
+        let Some(real) = self.tree.linked_folder(&inside)? else {
+            return Ok(None);
+        };
+        let below = if real == self.folder {
+            Some("")
+        } else {
+            real.below(&self.folder)
+        };
         match below {
             Some(below) => Ok(Some(RepoPath::new(format!("{}{below}", self.label)))),
             None => Err(ReadError::new(LEADS_OUT)),
@@ -884,7 +977,10 @@ impl<T: Tree> Tree for Overlay<T> {
 
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
         let mut entries = self.tree.entries(folder)?;
-        for entry in entries.iter_mut().filter(|entry| self.texts.contains_key(&entry.path)) {
+        for entry in entries
+            .iter_mut()
+            .filter(|entry| self.texts.contains_key(&entry.path))
+        {
             entry.content = None;
         }
         Ok(entries)
@@ -924,7 +1020,9 @@ impl<T: Tree> Tree for ListedFiles<T> {
     }
 
     fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
-        self.files.real_path(path).or_else(|| self.around.real_path(path))
+        self.files
+            .real_path(path)
+            .or_else(|| self.around.real_path(path))
     }
 }
 
@@ -958,17 +1056,30 @@ impl MemoryTree {
 
 impl Tree for MemoryTree {
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
-        let inside = self.files.iter().filter(|(path, _)| path.below(folder).is_some());
+        let inside = self
+            .files
+            .iter()
+            .filter(|(path, _)| path.below(folder).is_some());
         let entry = |(path, bytes): (&RepoPath, &Option<Vec<u8>>)| {
             let content = bytes.as_ref().and_then(|bytes| self.content_of(bytes));
-            Entry { path: path.clone(), kind: EntryKind::File, content, is_link: false }
+            Entry {
+                path: path.clone(),
+                kind: EntryKind::File,
+                content,
+                is_link: false,
+            }
         };
         Ok(inside.map(entry).collect())
     }
 
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
-        let content = self.files.get(path).ok_or_else(|| ReadError::new(NO_SUCH_FILE))?;
-        content.clone().ok_or_else(|| ReadError::new("permission denied"))
+        let content = self
+            .files
+            .get(path)
+            .ok_or_else(|| ReadError::new(NO_SUCH_FILE))?;
+        content
+            .clone()
+            .ok_or_else(|| ReadError::new("permission denied"))
     }
 
     fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {

@@ -73,7 +73,10 @@ impl History {
 
     /// Subject line of a commit message.
     pub(crate) fn subject(message: &[u8]) -> String {
-        let line = message.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let line = message
+            .split(|byte| *byte == b'\n')
+            .next()
+            .unwrap_or_default();
         let line = String::from_utf8_lossy(line);
         line.trim().chars().take(Self::MAX_SUBJECT).collect()
     }

@@ -28,8 +28,10 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 /// # Errors
 /// As for [`write_file`]. All files are then unchanged, unless a folder was modified concurrently.
 pub fn write_files(files: &[(&Path, &[u8])]) -> Result<(), Error> {
-    let written: Result<Vec<TemporaryFile<'_>>, Error> =
-        files.iter().map(|(path, bytes)| TemporaryFile::of(path, bytes)).collect();
+    let written: Result<Vec<TemporaryFile<'_>>, Error> = files
+        .iter()
+        .map(|(path, bytes)| TemporaryFile::of(path, bytes))
+        .collect();
     written?.into_iter().try_for_each(TemporaryFile::put)
 }
 
@@ -48,7 +50,11 @@ pub fn write_own_file(
     let begun = interrupt::unfinished().begin(path, create, remove);
     match begun {
         Ok(mut file) => {
-            let new = TemporaryFile { written: path.to_owned(), path, is_put: false };
+            let new = TemporaryFile {
+                written: path.to_owned(),
+                path,
+                is_put: false,
+            };
             fill(&mut file, bytes, None).map_err(|error| cannot_write(path, error))?;
             new.put()
         }
@@ -71,7 +77,10 @@ pub fn ensure_writable(path: &Path) -> Result<(), Error> {
     match ensure_writable_folder(folder) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let help = format!("create the folder `{}`, or name another file", folder.display());
+            let help = format!(
+                "create the folder `{}`, or name another file",
+                folder.display()
+            );
             Err(cannot_write(path, error).with_help(help))
         }
         Err(error) => Err(cannot_write(path, error)),
@@ -87,7 +96,11 @@ fn ensure_writable_folder(folder: &Path) -> io::Result<()> {
 
 #[cfg(not(unix))]
 fn ensure_writable_folder(folder: &Path) -> io::Result<()> {
-    if folder.metadata()?.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    if folder.metadata()?.is_dir() {
+        Ok(())
+    } else {
+        Err(io::ErrorKind::NotADirectory.into())
+    }
 }
 
 /// Checks that the file `path` does not exist or `is_own` accepts its contents.
@@ -97,7 +110,11 @@ fn ensure_writable_folder(folder: &Path) -> io::Result<()> {
 pub fn ensure_own(path: &Path, is_own: &dyn Fn(&[u8]) -> bool) -> Result<(), Error> {
     // Pipes and targets of links are not read.
     let is_new = permissions_of_file(path)?.is_none();
-    if is_new || is_own(&bytes_at(path)?) { Ok(()) } else { Err(foreign(path)) }
+    if is_new || is_own(&bytes_at(path)?) {
+        Ok(())
+    } else {
+        Err(foreign(path))
+    }
 }
 
 /// Writes `bytes` to a new file in `folder`, readable only by this user; returns its path. Nothing
@@ -108,7 +125,10 @@ pub fn ensure_own(path: &Path, is_own: &dyn Fn(&[u8]) -> bool) -> Result<(), Err
 pub fn write_temporary_file(folder: &Path, suffix: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
     let written = || {
         let builder = &mut tempfile::Builder::new();
-        let mut file = builder.prefix("layercake-").suffix(suffix).tempfile_in(folder)?;
+        let mut file = builder
+            .prefix("layercake-")
+            .suffix(suffix)
+            .tempfile_in(folder)?;
         file.write_all(bytes)?;
         let (_, path) = file.keep()?;
         Ok(path)
@@ -117,7 +137,10 @@ pub fn write_temporary_file(folder: &Path, suffix: &str, bytes: &[u8]) -> Result
 }
 
 fn foreign(path: &Path) -> Error {
-    let message = format!("`{}` already exists, and layercake did not create it", path.display());
+    let message = format!(
+        "`{}` already exists, and layercake did not create it",
+        path.display()
+    );
     let help = "name another file in the configuration, name this one with a flag, or move it \
                 away";
     Error::new(ErrorKind::Usage, message).with_help(help)
@@ -136,7 +159,11 @@ impl<'p> TemporaryFile<'p> {
         refuse_git(path)?;
         let permissions = permissions_of_file(path)?;
         let (written, mut file) = create_beside(path).map_err(|error| cannot_write(path, error))?;
-        let beside = Self { written, path, is_put: false };
+        let beside = Self {
+            written,
+            path,
+            is_put: false,
+        };
         fill(&mut file, bytes, permissions).map_err(|error| cannot_write(path, error))?;
         Ok(beside)
     }
@@ -170,8 +197,11 @@ pub fn create_empty_folder(path: &Path) -> Result<(), Error> {
     if is_empty_folder(path).map_err(|error| cannot_create(path, error))? {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Usage, format!("the folder `{}` is not empty", path.display()))
-        .with_help("name an empty or new folder"))
+    Err(Error::new(
+        ErrorKind::Usage,
+        format!("the folder `{}` is not empty", path.display()),
+    )
+    .with_help("name an empty or new folder"))
 }
 
 /// Creates the folder `path` and its parents, if it does not exist.
@@ -197,7 +227,10 @@ pub fn create_new_folder(parent: &Path, name: &str) -> Result<PathBuf, Error> {
             Err(error) => return Err(cannot_create(&path, error)),
         }
     }
-    let message = format!("`{}` holds {NUMBERS} folders `{name}-NUMBER`", parent.display());
+    let message = format!(
+        "`{}` holds {NUMBERS} folders `{name}-NUMBER`",
+        parent.display()
+    );
     Err(Error::new(ErrorKind::Io, message).with_help("remove those that are no longer needed"))
 }
 
@@ -219,7 +252,9 @@ pub fn real_place(file: &Path) -> Option<PathBuf> {
 
 /// Folder of a file.
 fn folder_of(file: &Path) -> &Path {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
 }
 
@@ -240,13 +275,19 @@ pub fn refuse_git(path: &Path) -> Result<(), Error> {
 /// (gitrepository-layout(5)), and not in a working tree there.
 fn is_of_git(place: &Path) -> bool {
     let is_git = |folder: &Path| {
-        folder.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"))
+        folder
+            .file_name()
+            .is_some_and(|name| name.eq_ignore_ascii_case(".git"))
             || folder.join("HEAD").is_file()
-                && ["objects", "refs"].iter().all(|name| folder.join(name).is_dir())
+                && ["objects", "refs"]
+                    .iter()
+                    .all(|name| folder.join(name).is_dir())
     };
     let is_root = |folder: &Path| is_there(&folder.join(".git"));
     let mut around = place.ancestors();
-    around.find(|folder| is_git(folder) || is_root(folder)).is_some_and(is_git)
+    around
+        .find(|folder| is_git(folder) || is_root(folder))
+        .is_some_and(is_git)
 }
 
 /// Whether the file `path` of `folder` is inside it and outside of `.git`, with symbolic links
@@ -276,7 +317,11 @@ fn not_a_file(path: &Path, kind: FileType) -> Error {
             format!("`{shown}` is a symbolic link, which layercake does not follow for writing");
         return Error::new(ErrorKind::Io, message).with_help("name the target of the link");
     }
-    let what = if kind.is_dir() { "a folder" } else { "not a regular file" };
+    let what = if kind.is_dir() {
+        "a folder"
+    } else {
+        "not a regular file"
+    };
     Error::new(ErrorKind::Io, format!("`{shown}` is {what}"))
         .with_help("name a file, or omit `=FILE` to write to standard output")
 }
@@ -284,7 +329,10 @@ fn not_a_file(path: &Path, kind: FileType) -> Error {
 /// Creates a file with an unused name in the folder of `path`.
 fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     const ATTEMPTS: u32 = 100;
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
+    let name = path
+        .file_name()
+        .ok_or(io::ErrorKind::InvalidInput)?
+        .to_string_lossy();
     let mut attempt = 0;
     loop {
         let beside = path.with_file_name(format!(".{name}.{}-{attempt}", std::process::id()));

@@ -37,7 +37,11 @@ impl Size {
             Value::Sequence(items) => items.size(),
             Value::String(text) => {
                 let has_capitals = words_in_capitals(text).next().is_some();
-                Self { has_capitals, ..Self::ONE }.with_bytes(text.len())
+                Self {
+                    has_capitals,
+                    ..Self::ONE
+                }
+                .with_bytes(text.len())
             }
             Value::BigInt(digits) => Self::ONE.with_bytes(digits.len()),
             Value::Binary(bytes) => Self::ONE.with_bytes(bytes.len()),
@@ -54,7 +58,12 @@ impl Size {
         }
     }
 
-    const ONE: Self = Self { nodes: 1, bytes: 0, height: 0, has_capitals: false };
+    const ONE: Self = Self {
+        nodes: 1,
+        bytes: 0,
+        height: 0,
+        has_capitals: false,
+    };
 
     /// Number of nodes, including the value itself; at most [`u32::MAX`].
     pub fn nodes(self) -> u64 {
@@ -77,7 +86,9 @@ impl Size {
     }
 
     fn with_bytes(mut self, bytes: usize) -> Self {
-        self.bytes = self.bytes.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
+        self.bytes = self
+            .bytes
+            .saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
         self
     }
 
@@ -124,7 +135,12 @@ pub fn words_in_capitals(text: &str) -> impl Iterator<Item = &str> {
             at += Size::WORD;
         }
         let (before, after) = letters.split_at(at);
-        let start = at - before.iter().rev().take_while(|letter| is_part(letter)).count();
+        let start = at
+            - before
+                .iter()
+                .rev()
+                .take_while(|letter| is_part(letter))
+                .count();
         let end = at + after.iter().take_while(|letter| is_part(letter)).count();
         at = end + Size::WORD;
         Some(&text[start..end])
@@ -151,7 +167,9 @@ pub struct Sequence {
 impl Sequence {
     /// Size, computed once after each change.
     pub fn size(&self) -> Size {
-        *self.size.get_or_init(|| self.items.iter().fold(Size::ONE, Size::with_child))
+        *self
+            .size
+            .get_or_init(|| self.items.iter().fold(Size::ONE, Size::with_child))
     }
 }
 
@@ -184,7 +202,10 @@ impl PartialEq for Sequence {
 
 impl From<Vec<Node>> for Sequence {
     fn from(items: Vec<Node>) -> Self {
-        Self { items, size: OnceLock::new() }
+        Self {
+            items,
+            size: OnceLock::new(),
+        }
     }
 }
 
@@ -277,9 +298,16 @@ impl Mapping {
     pub fn to_change(mapping: &mut Arc<Self>) -> &mut Self {
         let has_own = matches!(mapping.entries, Entries::Own(_));
         if has_own && mapping.len() >= Self::MIN_SHARED && Arc::get_mut(mapping).is_none() {
-            let over = Over { base: mapping.clone(), changed: Vec::new(), added: Vec::new() };
+            let over = Over {
+                base: mapping.clone(),
+                changed: Vec::new(),
+                added: Vec::new(),
+            };
             let size = mapping.size.clone();
-            *mapping = Arc::new(Self { entries: Entries::Over(Box::new(over)), size });
+            *mapping = Arc::new(Self {
+                entries: Entries::Over(Box::new(over)),
+                size,
+            });
         }
         Arc::make_mut(mapping)
     }
@@ -410,8 +438,14 @@ impl Mapping {
     /// Creates an empty mapping that reuses a buffer.
     pub(super) fn in_buffer(buffer: Vec<(Key, Node)>) -> Self {
         debug_assert!(buffer.is_empty(), "the buffer is empty");
-        let entries = Entries::Own(Own { list: buffer, index: None });
-        Self { entries, size: OnceLock::new() }
+        let entries = Entries::Own(Own {
+            list: buffer,
+            index: None,
+        });
+        Self {
+            entries,
+            size: OnceLock::new(),
+        }
     }
 
     /// Moves the entries to a buffer of the exact size, and returns the old buffer for reuse.
@@ -526,7 +560,9 @@ impl Index {
         list: &[(Key, Node)],
     ) -> Option<usize> {
         let is_there = |at: &u32| key.equivalent(&list[*at as usize].0);
-        self.places.find(self.hasher.hash_one(key), is_there).map(|at| *at as usize)
+        self.places
+            .find(self.hasher.hash_one(key), is_there)
+            .map(|at| *at as usize)
     }
 
     /// Adds the last keys of `list`, which are not indexed yet.
@@ -567,7 +603,11 @@ impl Over {
             return (key, node);
         }
         let (key, node) = self.base.entry(at);
-        (key, self.changed_at(at).map_or(node, |here| &self.changed[here].1))
+        (
+            key,
+            self.changed_at(at)
+                .map_or(node, |here| &self.changed[here].1),
+        )
     }
 
     fn entry_mut(&mut self, at: usize) -> (&Key, &mut Node) {
@@ -587,13 +627,18 @@ impl Over {
 
     /// Binary search in `changed` for a position.
     fn changed_at(&self, at: usize) -> Result<usize, usize> {
-        self.changed.binary_search_by_key(&at, |(changed, _)| *changed)
+        self.changed
+            .binary_search_by_key(&at, |(changed, _)| *changed)
     }
 
     fn as_own(&self) -> Own {
         let mut list = Vec::with_capacity(self.base.len() + self.added.len());
         let places = 0..list.capacity();
-        list.extend(places.map(|at| self.entry(at)).map(|(key, node)| (key.clone(), node.clone())));
+        list.extend(
+            places
+                .map(|at| self.entry(at))
+                .map(|(key, node)| (key.clone(), node.clone())),
+        );
         let index = match &self.base.entries {
             Entries::Own(base) => base.index.clone(),
             Entries::Over(_) => None,
@@ -621,7 +666,9 @@ impl PartialEq for Mapping {
     /// Compares keys and values, regardless of order.
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len()
-            && self.iter().all(|(key, node)| other.get(key).is_some_and(|value| node == value))
+            && self
+                .iter()
+                .all(|(key, node)| other.get(key).is_some_and(|value| node == value))
     }
 }
 

@@ -84,7 +84,14 @@ impl Difference {
     /// Creates the difference of values, all of whose parts it includes.
     pub fn value(base: Option<DiffPlace>, head: Option<DiffPlace>) -> Self {
         let kind = DifferenceKind::Value;
-        Self { kind, base, head, items: Vec::new(), unlisted: 0, unlisted_removals: 0 }
+        Self {
+            kind,
+            base,
+            head,
+            items: Vec::new(),
+            unlisted: 0,
+            unlisted_removals: 0,
+        }
     }
 
     /// Number of scalars and empty collections that are removed without a replacement, with those
@@ -104,7 +111,10 @@ impl Difference {
 
     /// Whether one of the sides is secret, so that neither may be displayed.
     pub fn is_secret(&self) -> bool {
-        self.base.iter().chain(&self.head).any(|place| place.node.secret)
+        self.base
+            .iter()
+            .chain(&self.head)
+            .any(|place| place.node.secret)
     }
 }
 
@@ -145,7 +155,13 @@ impl ListKeys {
         let keys = further.into_iter().chain(["name", "id"]);
         let keys = keys.map(str::to_owned).collect();
         let within = Location::root();
-        Self { keys, special: Vec::new(), here: Vec::new(), has_envelope: false, within }
+        Self {
+            keys,
+            special: Vec::new(),
+            here: Vec::new(),
+            has_envelope: false,
+            within,
+        }
     }
 
     /// Adds special keys, which have precedence in some lists.
@@ -158,27 +174,43 @@ impl ListKeys {
     /// Keys for the data of documents of `schema`.
     #[must_use]
     pub fn of_schema(&self, schema: &str) -> Cow<'_, Self> {
-        let here: Vec<SpecialKey> =
-            self.special.iter().filter(|key| key.schema.is_match(schema)).cloned().collect();
+        let here: Vec<SpecialKey> = self
+            .special
+            .iter()
+            .filter(|key| key.schema.is_match(schema))
+            .cloned()
+            .collect();
         if here.is_empty() {
             return Cow::Borrowed(self);
         }
         let keys = self.keys.clone();
         let within = Location::root();
-        Cow::Owned(Self { keys, special: Vec::new(), here, has_envelope: false, within })
+        Cow::Owned(Self {
+            keys,
+            special: Vec::new(),
+            here,
+            has_envelope: false,
+            within,
+        })
     }
 
     /// Keys for the values at `place` in the data of documents of `schema`.
     #[must_use]
     pub fn of_value(&self, schema: &str, place: Location) -> Self {
-        Self { within: place, ..self.of_schema(schema).into_owned() }
+        Self {
+            within: place,
+            ..self.of_schema(schema).into_owned()
+        }
     }
 
     /// Keys for whole documents of `schema`.
     #[must_use]
     pub fn of_document(&self, schema: &str) -> Cow<'_, Self> {
         match self.of_schema(schema) {
-            Cow::Owned(keys) => Cow::Owned(Self { has_envelope: true, ..keys }),
+            Cow::Owned(keys) => Cow::Owned(Self {
+                has_envelope: true,
+                ..keys
+            }),
             all @ Cow::Borrowed(_) => all,
         }
     }
@@ -186,13 +218,17 @@ impl ListKeys {
     /// Keys for the list at `place`, by precedence.
     fn at<'k, 'p>(&'k self, place: &'p Location) -> impl Iterator<Item = &'k str> + use<'k, 'p> {
         let envelope = usize::from(self.has_envelope);
-        let is_data = place.0.first().is_some_and(|piece| piece.as_text() == Some("data"));
+        let is_data = place
+            .0
+            .first()
+            .is_some_and(|piece| piece.as_text() == Some("data"));
         let leads_there = move |key: &&SpecialKey| match envelope {
             0 => key.path.leads_to(&self.within.joined(place)),
             _ => is_data && key.path.leads_to(&Location(place.0[envelope..].to_vec())),
         };
         let here = self.here.iter().filter(leads_there);
-        here.map(|key| &*key.key).chain(self.keys.iter().map(String::as_str))
+        here.map(|key| &*key.key)
+            .chain(self.keys.iter().map(String::as_str))
     }
 }
 
@@ -246,14 +282,23 @@ impl<'a> Counterparts<'a> {
     /// Creates the mapping for two values.
     pub fn new(base: &'a Node, head: &'a Node, keys: &'a ListKeys) -> Self {
         let (pairs, indexes, steps) = (Pairs::default(), NodePairMap::default(), Vec::new());
-        Self { base, head, keys, pairs, indexes, steps }
+        Self {
+            base,
+            head,
+            keys,
+            pairs,
+            indexes,
+            steps,
+        }
     }
 
     /// Base location and value that correspond to a head location. `None` if there is no
     /// counterpart, or if enclosing values are compared as a whole.
     pub fn of(&mut self, place: &Location) -> Option<(Location, &'a Node)> {
         let known = self.steps.iter().zip(&place.0);
-        let known = known.take_while(|(step, piece)| step.of_head == **piece).count();
+        let known = known
+            .take_while(|(step, piece)| step.of_head == **piece)
+            .count();
         self.steps.truncate(known);
         for piece in &place.0[known..] {
             let step = self.step(piece)?;
@@ -287,7 +332,12 @@ impl<'a> Counterparts<'a> {
             _ => return None,
         };
         let head = child(head, piece)?;
-        Some(CounterpartStep { of_head: piece.clone(), of_base, head, base })
+        Some(CounterpartStep {
+            of_head: piece.clone(),
+            of_base,
+            head,
+            base,
+        })
     }
 
     /// Base index for the head item at `index`; the base list is at `place`.
@@ -302,16 +352,19 @@ impl<'a> Counterparts<'a> {
             return Some(at);
         }
         let (keys, pairs) = (self.keys, &mut self.pairs);
-        let indexes = self.indexes.entry(addresses(base, head)).or_insert_with(|| {
-            let alignment = Alignment::of(base, head, keys.at(place), pairs)?;
-            let mut indexes = vec![None; head.len()];
-            for pair in alignment.pairs {
-                if let Some(at) = pair.head {
-                    indexes[at] = pair.base;
+        let indexes = self
+            .indexes
+            .entry(addresses(base, head))
+            .or_insert_with(|| {
+                let alignment = Alignment::of(base, head, keys.at(place), pairs)?;
+                let mut indexes = vec![None; head.len()];
+                for pair in alignment.pairs {
+                    if let Some(at) = pair.head {
+                        indexes[at] = pair.base;
+                    }
                 }
-            }
-            Some(indexes.into())
-        });
+                Some(indexes.into())
+            });
         match indexes {
             Some(indexes) => indexes.get(at).copied().flatten(),
             None => self.pairs.same_items(base, head).then_some(at),
@@ -343,7 +396,11 @@ pub fn whole_hash(node: &Node) -> u64 {
 /// Hash of a value without secrets: equal for the [same] values, almost certainly different for
 /// others. It differs between runs.
 pub fn shown_hash(node: &Node) -> u64 {
-    Hashes { hides_secrets: true, ..Hashes::default() }.of(node)
+    Hashes {
+        hides_secrets: true,
+        ..Hashes::default()
+    }
+    .of(node)
 }
 
 /// Hashes of the values in a node that are not secret, with their locations, in order: the [same]
@@ -396,7 +453,10 @@ struct Places {
 }
 
 impl Places {
-    const ONE: Self = Self { count: 1, removed: 0 };
+    const ONE: Self = Self {
+        count: 1,
+        removed: 0,
+    };
 
     fn with(self, other: Self) -> Self {
         Self {
@@ -415,9 +475,10 @@ impl Leaves {
     fn of(&mut self, node: &Node) -> u64 {
         match &node.value {
             _ if node.secret => 1,
-            Value::Mapping(mapping) => {
-                self.once(Arc::as_ptr(mapping).addr(), mapping.iter().map(|(_, node)| node))
-            }
+            Value::Mapping(mapping) => self.once(
+                Arc::as_ptr(mapping).addr(),
+                mapping.iter().map(|(_, node)| node),
+            ),
             Value::Sequence(items) => self.once(Arc::as_ptr(items).addr(), items.iter()),
             _ => 1,
         }
@@ -428,7 +489,9 @@ impl Leaves {
         if let Some(known) = self.0.get(&address) {
             return *known;
         }
-        let leaves = parts.fold(0, |sum: u64, part| sum.saturating_add(self.of(part))).max(1);
+        let leaves = parts
+            .fold(0, |sum: u64, part| sum.saturating_add(self.of(part)))
+            .max(1);
         self.0.insert(address, leaves);
         leaves
     }
@@ -522,7 +585,11 @@ impl<'a> DiffWalk<'a> {
 
     fn all(mut self, base: &'a Node, head: &'a Node, most: u64) -> (Vec<Difference>, Part) {
         let nodes = Size::of(base).nodes() + Size::of(head).nodes();
-        let limit = if nodes <= most { PlaceLimit::Any } else { PlaceLimit::Places(most) };
+        let limit = if nodes <= most {
+            PlaceLimit::Any
+        } else {
+            PlaceLimit::Places(most)
+        };
         let root = self.nodes(base, head, limit);
         (self.found, root)
     }
@@ -545,9 +612,10 @@ impl<'a> DiffWalk<'a> {
             },
         };
         match (&base.value, &head.value) {
-            (Value::Mapping(below), Value::Mapping(above)) => {
-                Part::Mapping { base: base.clone(), entries: self.mappings(below, above, limit) }
-            }
+            (Value::Mapping(below), Value::Mapping(above)) => Part::Mapping {
+                base: base.clone(),
+                entries: self.mappings(below, above, limit),
+            },
             (Value::Sequence(below), Value::Sequence(above)) => {
                 match Alignment::of(below, above, self.keys.at(&self.base), &mut self.pairs) {
                     Some(alignment) => {
@@ -556,7 +624,11 @@ impl<'a> DiffWalk<'a> {
                         }
                         let items = self.lists(below, above, &alignment, limit);
                         let in_base = alignment.reordering.map(|reordering| reordering.in_base);
-                        Part::List { base: base.clone(), in_base, items }
+                        Part::List {
+                            base: base.clone(),
+                            in_base,
+                            items,
+                        }
                     }
                     None => self.whole(base, head, Places::default()),
                 }
@@ -623,7 +695,10 @@ impl<'a> DiffWalk<'a> {
                     look(self, (None, None));
                 }
                 for pair in &alignment.pairs {
-                    match (pair.base.map(|at| &below[at]), pair.head.map(|at| &above[at])) {
+                    match (
+                        pair.base.map(|at| &below[at]),
+                        pair.head.map(|at| &above[at]),
+                    ) {
                         (Some(node), Some(other)) if self.pairs.same(node, other) => {}
                         sides => look(self, sides),
                     }
@@ -635,20 +710,41 @@ impl<'a> DiffWalk<'a> {
 
     fn whole(&mut self, base: &Node, head: &Node, unlisted: Places) -> Part {
         let (at_base, at_head) = (self.base_place(base, None), self.head_place(head, None));
-        self.add(DifferenceKind::Value, (Some(at_base), Some(at_head)), unlisted);
-        Part::Different { base: Some(base.clone()), head: Some(head.clone()) }
+        self.add(
+            DifferenceKind::Value,
+            (Some(at_base), Some(at_head)),
+            unlisted,
+        );
+        Part::Different {
+            base: Some(base.clone()),
+            head: Some(head.clone()),
+        }
     }
 
     fn only_base(&mut self, node: &Node, key: Option<Span>) -> Part {
         let place = self.base_place(node, key);
-        self.add(DifferenceKind::Value, (Some(place), None), Places::default());
-        Part::Different { base: Some(node.clone()), head: None }
+        self.add(
+            DifferenceKind::Value,
+            (Some(place), None),
+            Places::default(),
+        );
+        Part::Different {
+            base: Some(node.clone()),
+            head: None,
+        }
     }
 
     fn only_head(&mut self, node: &Node, key: Option<Span>) -> Part {
         let place = self.head_place(node, key);
-        self.add(DifferenceKind::Value, (None, Some(place)), Places::default());
-        Part::Different { base: None, head: Some(node.clone()) }
+        self.add(
+            DifferenceKind::Value,
+            (None, Some(place)),
+            Places::default(),
+        );
+        Part::Different {
+            base: None,
+            head: Some(node.clone()),
+        }
     }
 
     /// Adds the difference of the order of two lists.
@@ -659,8 +755,14 @@ impl<'a> DiffWalk<'a> {
             let names = indexes.iter().filter_map(|at| items[*at].get(key)).cloned();
             Node::new(Value::from(names.collect::<Vec<_>>()), list.span)
         });
-        let sides = (Some(self.base_place(&base, None)), Some(self.head_place(&head, None)));
-        let kind = DifferenceKind::Order { key: (*key).into(), indexes: indexes.clone() };
+        let sides = (
+            Some(self.base_place(&base, None)),
+            Some(self.head_place(&head, None)),
+        );
+        let kind = DifferenceKind::Order {
+            key: (*key).into(),
+            indexes: indexes.clone(),
+        };
         self.add(kind, sides, Places::default());
     }
 
@@ -674,20 +776,44 @@ impl<'a> DiffWalk<'a> {
         /// Maximum length in bytes of an item's name; longer names would bloat reports.
         const MAX_NAME_BYTES: usize = 100;
         let items = self.items.iter().filter_map(|(at, key, name)| {
-            let is_short = name.as_str().is_none_or(|text| text.len() <= MAX_NAME_BYTES);
-            is_short.then(|| Item { at: *at, key: (*key).into(), name: (*name).clone() })
+            let is_short = name
+                .as_str()
+                .is_none_or(|text| text.len() <= MAX_NAME_BYTES);
+            is_short.then(|| Item {
+                at: *at,
+                key: (*key).into(),
+                name: (*name).clone(),
+            })
         });
         let items = items.collect();
-        let Places { count: unlisted, removed: unlisted_removals } = unlisted;
-        self.found.push(Difference { kind, base, head, items, unlisted, unlisted_removals });
+        let Places {
+            count: unlisted,
+            removed: unlisted_removals,
+        } = unlisted;
+        self.found.push(Difference {
+            kind,
+            base,
+            head,
+            items,
+            unlisted,
+            unlisted_removals,
+        });
     }
 
     fn base_place(&self, node: &Node, key: Option<Span>) -> DiffPlace {
-        DiffPlace { location: self.base.clone(), key, node: node.clone() }
+        DiffPlace {
+            location: self.base.clone(),
+            key,
+            node: node.clone(),
+        }
     }
 
     fn head_place(&self, node: &Node, key: Option<Span>) -> DiffPlace {
-        DiffPlace { location: self.head.clone(), key, node: node.clone() }
+        DiffPlace {
+            location: self.head.clone(),
+            key,
+            node: node.clone(),
+        }
     }
 
     fn mappings(
@@ -733,7 +859,10 @@ impl<'a> DiffWalk<'a> {
         for pair in &alignment.pairs {
             let (at_base, at_head) = (pair.base.map(Piece::Index), pair.head.map(Piece::Index));
             let known = alignment.key.and_then(|key| {
-                let item = pair.head.map(|at| &head[at]).or(pair.base.map(|at| &base[at]));
+                let item = pair
+                    .head
+                    .map(|at| &head[at])
+                    .or(pair.base.map(|at| &base[at]));
                 Some((self.base.0.len(), key, item?.get(key)?))
             });
             self.items.extend(known);
@@ -748,7 +877,8 @@ impl<'a> DiffWalk<'a> {
                 }
             });
             parts.extend(part);
-            self.items.truncate(self.items.len() - usize::from(known.is_some()));
+            self.items
+                .truncate(self.items.len() - usize::from(known.is_some()));
         }
         parts
     }
@@ -763,8 +893,12 @@ impl<'a> DiffWalk<'a> {
         self.base.0.extend(base.cloned());
         self.head.0.extend(head.cloned());
         let seen = look(self);
-        self.base.0.truncate(self.base.0.len() - usize::from(base.is_some()));
-        self.head.0.truncate(self.head.0.len() - usize::from(head.is_some()));
+        self.base
+            .0
+            .truncate(self.base.0.len() - usize::from(base.is_some()));
+        self.head
+            .0
+            .truncate(self.head.0.len() - usize::from(head.is_some()));
         seen
     }
 }
@@ -822,14 +956,26 @@ impl<'k> Alignment<'k> {
             let anchors = by_equality(base, head, known);
             let similar = by_similarity(&anchors, base, head, known);
             let pairs = between(&similar, base, head, Gap::Pairwise);
-            return Some(Self { pairs, key: None, reordering: None });
+            return Some(Self {
+                pairs,
+                key: None,
+                reordering: None,
+            });
         };
         if anchors.windows(2).all(|pair| pair[0].1 < pair[1].1) {
             let pairs = between(&anchors, base, head, Gap::Unrelated);
-            return Some(Self { pairs, key: Some(key), reordering: None });
+            return Some(Self {
+                pairs,
+                key: Some(key),
+                reordering: None,
+            });
         }
         let (pairs, reordering) = reordered(anchors, base.len(), head.len(), key);
-        Some(Self { pairs, key: Some(key), reordering: Some(reordering) })
+        Some(Self {
+            pairs,
+            key: Some(key),
+            reordering: Some(reordering),
+        })
     }
 }
 
@@ -841,14 +987,26 @@ fn between(anchors: &[(usize, usize)], base: &[Node], head: &[Node], gap: Gap) -
     let end = (base.len(), head.len());
     for &(below, above) in anchors.iter().chain([&end]) {
         while at_base < below && at_head < above && gap.pairs(&base[at_base], &head[at_head]) {
-            pairs.push(ItemPair { base: Some(at_base), head: Some(at_head) });
+            pairs.push(ItemPair {
+                base: Some(at_base),
+                head: Some(at_head),
+            });
             at_base += 1;
             at_head += 1;
         }
-        pairs.extend((at_base..below).map(|at| ItemPair { base: Some(at), head: None }));
-        pairs.extend((at_head..above).map(|at| ItemPair { base: None, head: Some(at) }));
+        pairs.extend((at_base..below).map(|at| ItemPair {
+            base: Some(at),
+            head: None,
+        }));
+        pairs.extend((at_head..above).map(|at| ItemPair {
+            base: None,
+            head: Some(at),
+        }));
         if (below, above) != end {
-            pairs.push(ItemPair { base: Some(below), head: Some(above) });
+            pairs.push(ItemPair {
+                base: Some(below),
+                head: Some(above),
+            });
         }
         (at_base, at_head) = (below + 1, above + 1);
     }
@@ -864,15 +1022,25 @@ fn reordered(
     key: &str,
 ) -> (Vec<ItemPair>, Reordering<'_>) {
     let swapped: Vec<(usize, usize)> = anchors.iter().map(|(base, head)| (*head, *base)).collect();
-    let pairs: Vec<ItemPair> =
-        merge_indexes(&anchors, base, head).map(|(base, head)| ItemPair { base, head }).collect();
+    let pairs: Vec<ItemPair> = merge_indexes(&anchors, base, head)
+        .map(|(base, head)| ItemPair { base, head })
+        .collect();
     let in_base = merge_indexes(&swapped, head, base).map(|(head, base)| ItemPair { base, head });
-    let places: HashMap<ItemPair, usize, foldhash::fast::RandomState> =
-        in_base.enumerate().map(|(place, pair)| (pair, place)).collect();
+    let places: HashMap<ItemPair, usize, foldhash::fast::RandomState> = in_base
+        .enumerate()
+        .map(|(place, pair)| (pair, place))
+        .collect();
     let in_base = pairs.iter().map(|pair| places[pair]).collect();
     let (of_base, mut of_head): (Vec<usize>, Vec<usize>) = anchors.into_iter().unzip();
     of_head.sort_unstable();
-    (pairs, Reordering { key, indexes: [of_base, of_head], in_base })
+    (
+        pairs,
+        Reordering {
+            key,
+            indexes: [of_base, of_head],
+            in_base,
+        },
+    )
 }
 
 /// Merges the indexes of two lists in the order of the second. An item only in the first follows
@@ -899,7 +1067,8 @@ fn merge_indexes(
     places.flat_map(move |place| {
         let own = place.map(|at| (to_first[at], place));
         let followers = behind.remove(&place).unwrap_or_default();
-        own.into_iter().chain(followers.into_iter().map(|at| (Some(at), None)))
+        own.into_iter()
+            .chain(followers.into_iter().map(|at| (Some(at), None)))
     })
 }
 
@@ -926,8 +1095,10 @@ impl Gap {
 fn by_identity(base: &[Node], head: &[Node], key: &str) -> Option<Vec<(usize, usize)>> {
     let places = identities(head, key)?;
     let known = identities(base, key)?;
-    let mut anchors: Vec<(usize, usize)> =
-        known.iter().filter_map(|(name, below)| Some((*below, *places.get(name)?))).collect();
+    let mut anchors: Vec<(usize, usize)> = known
+        .iter()
+        .filter_map(|(name, below)| Some((*below, *places.get(name)?)))
+        .collect();
     anchors.sort_unstable();
     Some(anchors)
 }
@@ -953,7 +1124,10 @@ impl<'a> ItemIdentity<'a> {
 fn identities<'a>(items: &'a [Node], key: &str) -> Option<HashMap<ItemIdentity<'a>, usize>> {
     let mut places = HashMap::with_capacity(items.len());
     for (at, item) in items.iter().enumerate() {
-        if places.insert(ItemIdentity::of(item.get(key)?)?, at).is_some() {
+        if places
+            .insert(ItemIdentity::of(item.get(key)?)?, at)
+            .is_some()
+        {
             return None;
         }
     }
@@ -974,8 +1148,13 @@ fn by_similarity(
     let (mut at_base, mut at_head) = (0, 0);
     for &(below, above) in anchors.iter().chain([&(base.len(), head.len())]) {
         let (removed, added) = (&base[at_base..below], &head[at_head..above]);
-        let mut kinds = removed.iter().chain(added).map(|item| discriminant(&item.value));
-        let has_one_kind = kinds.next().is_some_and(|first| kinds.all(|kind| kind == first));
+        let mut kinds = removed
+            .iter()
+            .chain(added)
+            .map(|item| discriminant(&item.value));
+        let has_one_kind = kinds
+            .next()
+            .is_some_and(|first| kinds.all(|kind| kind == first));
         let pairs = if has_one_kind && removed.len() * added.len() <= MAX_COMPARISONS {
             let similarity = |left: &Node, right: &Node| similarity(left, right, known);
             match removed.len().cmp(&added.len()) {
@@ -989,7 +1168,11 @@ fn by_similarity(
         } else {
             Vec::new()
         };
-        all.extend(pairs.into_iter().map(|(base, head)| (at_base + base, at_head + head)));
+        all.extend(
+            pairs
+                .into_iter()
+                .map(|(base, head)| (at_base + base, at_head + head)),
+        );
         if below < base.len() || above < head.len() {
             all.push((below, above));
         }
@@ -1034,8 +1217,10 @@ fn similarity(left: &Node, right: &Node, known: &mut Pairs) -> usize {
         (Value::String(left), Value::String(right)) => {
             let bytes = left.bytes().zip(right.bytes());
             let front = bytes.take_while(|(left, right)| left == right).count();
-            let ends =
-                left.as_bytes()[front..].iter().rev().zip(right.as_bytes()[front..].iter().rev());
+            let ends = left.as_bytes()[front..]
+                .iter()
+                .rev()
+                .zip(right.as_bytes()[front..].iter().rev());
             front + ends.take_while(|(left, right)| left == right).count()
         }
         (Value::Mapping(left), Value::Mapping(right)) => {
@@ -1053,16 +1238,24 @@ fn similarity(left: &Node, right: &Node, known: &mut Pairs) -> usize {
 /// sorting.
 fn by_equality(base: &[Node], head: &[Node], known: &mut Pairs) -> Vec<(usize, usize)> {
     let pairs = base.iter().zip(head);
-    let front = pairs.take_while(|(left, right)| known.same(left, right)).count();
+    let front = pairs
+        .take_while(|(left, right)| known.same(left, right))
+        .count();
     let (below, above) = (&base[front..], &head[front..]);
     let ends = below.iter().rev().zip(above.iter().rev());
-    let back = ends.take_while(|(left, right)| known.same(left, right)).count();
+    let back = ends
+        .take_while(|(left, right)| known.same(left, right))
+        .count();
     let (below, above) = (&below[..below.len() - back], &above[..above.len() - back]);
     let common = longest_common_either_way(below, above, known);
     let (base_end, head_end) = (base.len() - back, head.len() - back);
     (0..front)
         .map(|at| (at, at))
-        .chain(common.into_iter().map(|(left, right)| (front + left, front + right)))
+        .chain(
+            common
+                .into_iter()
+                .map(|(left, right)| (front + left, front + right)),
+        )
         .chain((0..back).map(|at| (base_end + at, head_end + at)))
         .collect()
 }
@@ -1082,10 +1275,20 @@ fn longest_common_either_way(
         return Vec::new();
     }
     let text = |items: &[Node]| -> Vec<String> {
-        let options = emit::EmitOptions { show_secrets: true, origin: None };
-        items.iter().map(|item| emit::to_yaml(item, &options)).collect()
+        let options = emit::EmitOptions {
+            show_secrets: true,
+            origin: None,
+        };
+        items
+            .iter()
+            .map(|item| emit::to_yaml(item, &options))
+            .collect()
     };
-    let nodes: u64 = base.iter().chain(head).map(|item| Size::of(item).nodes()).sum();
+    let nodes: u64 = base
+        .iter()
+        .chain(head)
+        .map(|item| Size::of(item).nodes())
+        .sum();
     let swapped = match base.len().cmp(&head.len()) {
         Ordering::Less => false,
         Ordering::Equal => nodes <= MAX_NODES && text(base) > text(head),
@@ -1138,7 +1341,9 @@ impl Hashes {
         if node.secret && self.hides_secrets {
             return 0;
         }
-        let Some(address) = node.value.address() else { return self.fresh(&node.value) };
+        let Some(address) = node.value.address() else {
+            return self.fresh(&node.value);
+        };
         if let Some(known) = self.known.get(&address) {
             return *known;
         }
@@ -1152,8 +1357,9 @@ impl Hashes {
         match value {
             Value::Mapping(mapping) => {
                 // Independent of the order of entries.
-                let entries =
-                    mapping.iter().map(|(key, node)| hasher.hash_one((key, self.of(node))));
+                let entries = mapping
+                    .iter()
+                    .map(|(key, node)| hasher.hash_one((key, self.of(node))));
                 hasher.hash_one((1, entries.fold(0, u64::wrapping_add)))
             }
             Value::Sequence(items) => {

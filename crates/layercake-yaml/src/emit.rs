@@ -31,7 +31,10 @@ pub const HIDDEN: &str = "(hidden)";
 /// Shared nodes are expanded, so the text may be as long as
 /// [`YamlLimit::NODES`](super::YamlLimit::NODES) allows.
 pub fn to_yaml(node: &Node, options: &EmitOptions<'_>) -> String {
-    let mut writer = Emitter { text: String::new(), options };
+    let mut writer = Emitter {
+        text: String::new(),
+        options,
+    };
     writer.node(node, EmitPosition::Root, 0);
     writer.text
 }
@@ -82,23 +85,41 @@ fn write_flow(node: &Node, max_chars: usize, text: &mut String) {
             });
         }
         Value::Mapping(entries) => {
-            write_flow_parts(["{", "}"], entries.iter(), max_chars, text, |(key, value), text| {
-                text.push_str(&flow_token(&key.value));
-                text.push_str(": ");
-                write_flow(value, max_chars, text);
-            });
+            write_flow_parts(
+                ["{", "}"],
+                entries.iter(),
+                max_chars,
+                text,
+                |(key, value), text| {
+                    text.push_str(&flow_token(&key.value));
+                    text.push_str(": ");
+                    write_flow(value, max_chars, text);
+                },
+            );
         }
         Value::Set(keys) => {
-            write_flow_parts(["!!set {", "}"], keys.iter(), max_chars, text, |key, text| {
-                text.push_str(&flow_token(&key.value));
-            });
+            write_flow_parts(
+                ["!!set {", "}"],
+                keys.iter(),
+                max_chars,
+                text,
+                |key, text| {
+                    text.push_str(&flow_token(&key.value));
+                },
+            );
         }
         Value::Pairs(pairs) => {
-            write_flow_parts(["!!pairs [", "]"], pairs.iter(), max_chars, text, |pair, text| {
-                write_flow(&pair.0, max_chars, text);
-                text.push_str(": ");
-                write_flow(&pair.1, max_chars, text);
-            });
+            write_flow_parts(
+                ["!!pairs [", "]"],
+                pairs.iter(),
+                max_chars,
+                text,
+                |pair, text| {
+                    write_flow(&pair.0, max_chars, text);
+                    text.push_str(": ");
+                    write_flow(&pair.1, max_chars, text);
+                },
+            );
         }
         scalar => text.push_str(&flow_token(scalar)),
     }
@@ -175,13 +196,21 @@ impl Emitter<'_> {
             }
             Value::Pairs(pairs) => {
                 self.tag("!!pairs", place);
-                let indent = if place == EmitPosition::Indicator { indent + STEP } else { indent };
+                let indent = if place == EmitPosition::Indicator {
+                    indent + STEP
+                } else {
+                    indent
+                };
                 self.indent(indent);
                 self.lines(pairs.iter(), indent, Self::pair);
             }
             Value::Set(keys) => {
                 self.tag("!!set", place);
-                let indent = if place == EmitPosition::Root { indent } else { indent + STEP };
+                let indent = if place == EmitPosition::Root {
+                    indent
+                } else {
+                    indent + STEP
+                };
                 self.indent(indent);
                 self.lines(keys.iter(), indent, Self::member);
             }
@@ -233,7 +262,16 @@ impl Emitter<'_> {
         let indent = indent + STEP;
         let hidden = key.secret && !self.options.show_secrets;
         if !hidden && key.value.is_scalar() {
-            return self.entry((&Key { value: key.value.clone(), span: key.span }, node), indent);
+            return self.entry(
+                (
+                    &Key {
+                        value: key.value.clone(),
+                        span: key.span,
+                    },
+                    node,
+                ),
+                indent,
+            );
         }
         self.text.push('?');
         self.node(key, EmitPosition::Indicator, indent);
@@ -311,14 +349,18 @@ impl Emitter<'_> {
             }
             self.text.push('\n');
         }
-        self.text.push_str(text[body.len()..].strip_prefix('\n').unwrap_or(""));
+        self.text
+            .push_str(text[body.len()..].strip_prefix('\n').unwrap_or(""));
     }
 
     fn end_line(&mut self, span: Span) {
         if let Some(origin) = self.options.origin {
             self.text.push_str("  # ");
-            self.text
-                .extend(origin(span).chars().map(|it| if is_printable(it) { it } else { ' ' }));
+            self.text.extend(
+                origin(span)
+                    .chars()
+                    .map(|it| if is_printable(it) { it } else { ' ' }),
+            );
         }
         self.text.push('\n');
     }
@@ -357,7 +399,9 @@ fn is_block(text: &str, place: EmitPosition) -> bool {
     let fits = place != EmitPosition::Root || !needs_indent_indicator(body);
     fits && text.contains('\n')
         && !body.is_empty()
-        && text.chars().all(|it| it == '\n' || it == '\t' || is_printable(it))
+        && text
+            .chars()
+            .all(|it| it == '\n' || it == '\t' || is_printable(it))
 }
 
 /// Parsers derive the indentation from the first non-empty line, so it must not begin with white
@@ -369,7 +413,10 @@ fn needs_indent_indicator(body: &str) -> bool {
 /// Whether a character may be written unescaped, also for YAML 1.1.
 fn is_printable(character: char) -> bool {
     !character.is_control()
-        && !matches!(character, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')
+        && !matches!(
+            character,
+            '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}'
+        )
 }
 
 /// Formats a float like PyYAML's `represent_float`: the shortest digits that parse back, with a dot
@@ -392,7 +439,9 @@ fn float_text(float: f64) -> String {
 /// below 1e-4 and from 1e16.
 pub fn finite_float_text(float: f64) -> String {
     let scientific = format!("{float:e}");
-    let (digits, exponent) = scientific.split_once('e').expect("`{:e}` writes an exponent");
+    let (digits, exponent) = scientific
+        .split_once('e')
+        .expect("`{:e}` writes an exponent");
     let exponent: i32 = exponent.parse().expect("`{:e}` writes a decimal exponent");
     if (-4..16).contains(&exponent) {
         return format!("{float:?}");
@@ -407,7 +456,14 @@ fn date_text(date: Date) -> String {
 }
 
 fn timestamp_text(timestamp: &Timestamp) -> String {
-    let Timestamp { date, hour, minute, second, microsecond, offset } = *timestamp;
+    let Timestamp {
+        date,
+        hour,
+        minute,
+        second,
+        microsecond,
+        offset,
+    } = *timestamp;
     let mut text = format!("{}T{hour:02}:{minute:02}:{second:02}", date_text(date));
     if microsecond > 0 {
         let fraction = format!("{microsecond:06}");

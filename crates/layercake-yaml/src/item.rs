@@ -11,7 +11,10 @@ pub fn lines_of_item(text: &str, item: Span) -> Option<Span> {
     let range = item.range();
     let start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
     let before = &text[start..range.start];
-    let behind_dash = before.trim_start_matches(' ').strip_prefix('-')?.trim_start_matches(' ');
+    let behind_dash = before
+        .trim_start_matches(' ')
+        .strip_prefix('-')?
+        .trim_start_matches(' ');
     if !behind_dash.is_empty() || is_comment(text[..start].lines().next_back()) {
         return None;
     }

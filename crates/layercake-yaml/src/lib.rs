@@ -249,7 +249,13 @@ fn read_as_loader(file: FileId, base: u32, text: &str, loader: Loader) -> Parsed
             Loader::Libyaml => |_: &str| false,
             Loader::Python => python::passes,
         };
-        libyaml::add_refused(&mut parsed, granit.parsed, &refused, (file, base, text), passes);
+        libyaml::add_refused(
+            &mut parsed,
+            granit.parsed,
+            &refused,
+            (file, base, text),
+            passes,
+        );
     }
     parsed
 }

@@ -37,9 +37,16 @@ pub(super) fn add_refused(
     let index_of = |span: Span| {
         let at = (span.start - base) as usize;
         let index = refused.partition_point(|it| it.range.end <= at);
-        refused.get(index).filter(|it| it.range.contains(&at)).map(|_| index)
+        refused
+            .get(index)
+            .filter(|it| it.range.contains(&at))
+            .map(|_| index)
     };
-    let read: HashSet<usize> = granit.documents.iter().filter_map(|it| index_of(it.span)).collect();
+    let read: HashSet<usize> = granit
+        .documents
+        .iter()
+        .filter_map(|it| index_of(it.span))
+        .collect();
     let is_accepted: Vec<bool> = refused
         .iter()
         .enumerate()
@@ -47,8 +54,12 @@ pub(super) fn add_refused(
             passes(it.message) || read.contains(&index) && may_have_long_key(it, text)
         })
         .collect();
-    parsed.comments.retain(|comment| index_of(comment.span).is_none());
-    parsed.problems.retain(|problem| index_of(problem.span).is_none());
+    parsed
+        .comments
+        .retain(|comment| index_of(comment.span).is_none());
+    parsed
+        .problems
+        .retain(|problem| index_of(problem.span).is_none());
     let mut is_described = is_accepted.clone();
     for problem in granit.problems {
         let is_syntax = matches!(
@@ -62,14 +73,20 @@ pub(super) fn add_refused(
             parsed.problems.push(problem);
         }
     }
-    for (refusal, _) in refused.iter().zip(is_described).filter(|(_, described)| !described) {
+    for (refusal, _) in refused
+        .iter()
+        .zip(is_described)
+        .filter(|(_, described)| !described)
+    {
         parsed.problems.push(YamlProblem {
             span: Span::point(file, base + offset(refusal.at)),
             kind: YamlProblemKind::RefusedByLibyaml(refusal.message.to_owned()),
         });
     }
     let comments = granit.comments.into_iter();
-    parsed.comments.extend(comments.filter(|it| index_of(it.span).is_some()));
+    parsed
+        .comments
+        .extend(comments.filter(|it| index_of(it.span).is_some()));
     let documents = granit.documents.into_iter();
     let accepted = documents.filter(|it| index_of(it.span).is_some_and(|index| is_accepted[index]));
     parsed.documents.extend(accepted);
@@ -82,8 +99,10 @@ pub(super) fn add_refused(
 /// characters.
 fn may_have_long_key(refusal: &RefusedDocument, text: &str) -> bool {
     const MAX_KEY: usize = 1024;
-    const REASONS: [&str; 2] =
-        ["mapping values are not allowed in this context", "could not find expected ':'"];
+    const REASONS: [&str; 2] = [
+        "mapping values are not allowed in this context",
+        "could not find expected ':'",
+    ];
     let document = &text[refusal.range.start..refusal.range.end.min(text.len())];
     let is_long = |line: &str| line.len() > MAX_KEY && !line.is_ascii();
     REASONS.contains(&refusal.message) && document.lines().any(is_long)
@@ -171,7 +190,8 @@ impl<'text> LibyamlEvents<'text> {
         let added = if text.ends_with(is_break) { "" } else { "\n" };
         let input = text.as_bytes().chain(added.as_bytes());
         self.parser = Parser::new();
-        self.parser.set_input(BufReader::with_capacity(BUFFER_BYTES, input));
+        self.parser
+            .set_input(BufReader::with_capacity(BUFFER_BYTES, input));
         self.parser.set_encoding(Encoding::Utf8);
     }
 
@@ -188,7 +208,11 @@ impl<'text> LibyamlEvents<'text> {
                 self.text.len() + 1
             }
         };
-        self.refusal = Some(RefusedDocument { range: start..end, at, message });
+        self.refusal = Some(RefusedDocument {
+            range: start..end,
+            at,
+            message,
+        });
     }
 
     /// Reads the next document, or a part of the text without one.
@@ -262,27 +286,41 @@ impl<'text> LibyamlEvents<'text> {
             self.anchors.insert(name.clone(), self.last_anchor);
             (Event::Anchor(self.last_anchor, name.into()), anchor)
         });
-        let id = if anchor.is_some() { self.last_anchor } else { 0 };
+        let id = if anchor.is_some() {
+            self.last_anchor
+        } else {
+            0
+        };
         let (tag, tag_range) = properties.tag.clone().unzip();
         let tag_marks = tag_range.map(|range| {
-            (marker(range.start), u32::try_from(range.len()).expect("tags are short"))
+            (
+                marker(range.start),
+                u32::try_from(range.len()).expect("tags are short"),
+            )
         });
         let event = event(id, tag.map(Cow::Owned));
-        self.pending.push_back((event, marks(range).with_tag_span(tag_marks)));
+        self.pending
+            .push_back((event, marks(range).with_tag_span(tag_marks)));
         if let Some((event, range)) = anchor {
             self.queue(event, range);
         }
     }
 
     fn at(&self, mark: libyaml_safer::Mark) -> usize {
-        self.end.min(self.base + usize::try_from(mark.index).expect("offsets fit in memory"))
+        self.end
+            .min(self.base + usize::try_from(mark.index).expect("offsets fit in memory"))
     }
 
     /// Removes the line break that [`Self::start_parser`] adds from a block scalar.
     fn remove_added_break(&self, header: &str, value: &mut String) {
-        let line = self.text[..self.end].rsplit(is_break).next().unwrap_or_default();
+        let line = self.text[..self.end]
+            .rsplit(is_break)
+            .next()
+            .unwrap_or_default();
         let is_blank = |line: &str| line.trim_matches(' ').is_empty();
-        let last = value.strip_suffix('\n').and_then(|value| value.rsplit('\n').next());
+        let last = value
+            .strip_suffix('\n')
+            .and_then(|value| value.rsplit('\n').next());
         // Blanks beyond the indentation are content.
         let is_content = !is_blank(line) || last.is_some_and(|it| !it.is_empty() && is_blank(it));
         let keeps = header.bytes().take(3).any(|byte| byte == b'+');
@@ -324,7 +362,12 @@ impl<'text> LibyamlEvents<'text> {
                 };
                 self.queue(event, start..end);
             }
-            EventData::Scalar { tag, mut value, style, .. } => {
+            EventData::Scalar {
+                tag,
+                mut value,
+                style,
+                ..
+            } => {
                 let properties = self.properties(start..end, tag);
                 self.comments(properties.end);
                 let style = match style {
@@ -393,7 +436,11 @@ impl<'text> LibyamlEvents<'text> {
 
     /// Anchor and tag at the beginning of a node, in any order.
     fn properties(&self, range: Range<usize>, resolved: Option<String>) -> Properties {
-        let mut properties = Properties { anchor: None, tag: None, end: range.start };
+        let mut properties = Properties {
+            anchor: None,
+            tag: None,
+            end: range.start,
+        };
         let mut at = range.start;
         let text = &self.text[..range.end];
         while let rest = &text[at..]
@@ -453,7 +500,8 @@ fn marks(range: Range<usize>) -> Marks {
 fn property_length(text: &str) -> usize {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
     let length = if let Some(name) = text.strip_prefix('&') {
-        name.find(|letter| !is_name(letter)).map(|length| length + 1)
+        name.find(|letter| !is_name(letter))
+            .map(|length| length + 1)
     } else if text.starts_with("!<") {
         text.find('>').map(|length| length + 1)
     } else {
@@ -476,7 +524,10 @@ fn next_token(text: &str, mut at: usize) -> usize {
 
 /// First comment in a range between two tokens.
 fn comment(text: &str, range: Range<usize>) -> Option<Range<usize>> {
-    let mut lines = text.get(range.clone())?.match_indices('#').map(|(at, _)| range.start + at);
+    let mut lines = text
+        .get(range.clone())?
+        .match_indices('#')
+        .map(|(at, _)| range.start + at);
     // A directive may contain the character, too.
     let start = lines.find(|at| {
         let line = text[..*at].rsplit(is_break).next().unwrap_or_default();
@@ -488,7 +539,10 @@ fn comment(text: &str, range: Range<usize>) -> Option<Range<usize>> {
 
 /// Start of the last document of a text.
 fn last_document(text: &str) -> usize {
-    text.rmatch_indices("---").map(|(at, _)| at).find(|at| is_document(text, *at)).unwrap_or(0)
+    text.rmatch_indices("---")
+        .map(|(at, _)| at)
+        .find(|at| is_document(text, *at))
+        .unwrap_or(0)
 }
 
 /// Start of the next document at or after byte `at`.
@@ -540,7 +594,10 @@ impl<'text> SpacedText<'text> {
     pub(super) fn new(text: &'text str) -> Self {
         let commas: Vec<usize> = commas_after_tags(text).collect();
         if commas.is_empty() {
-            return Self { text: text.into(), blanks: Vec::new() };
+            return Self {
+                text: text.into(),
+                blanks: Vec::new(),
+            };
         }
         // A blank inside of a scalar changes its value, but no other event.
         let spaced = Self::with_blanks(text, &commas);
@@ -570,7 +627,10 @@ impl<'text> SpacedText<'text> {
             copied = *comma;
         }
         spaced.push_str(&text[copied..]);
-        Self { text: spaced.into(), blanks }
+        Self {
+            text: spaced.into(),
+            blanks,
+        }
     }
 
     /// Offset in the original text.

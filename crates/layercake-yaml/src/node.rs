@@ -124,12 +124,22 @@ pub struct Key {
 impl Node {
     /// Creates a node as parsed: written and not secret.
     pub fn new(value: Value, span: Span) -> Self {
-        Self { value, span, secret: false, origin: Origin::Written }
+        Self {
+            value,
+            span,
+            secret: false,
+            origin: Origin::Written,
+        }
     }
 
     /// Creates a node made by the step at `span`.
     pub fn made(value: Value, span: Span) -> Self {
-        Self { value, span, secret: false, origin: Origin::Made }
+        Self {
+            value,
+            span,
+            secret: false,
+            origin: Origin::Made,
+        }
     }
 
     /// Returns the value with all spans moved to another file with the same text. The parser limits
@@ -142,11 +152,14 @@ impl Node {
     /// Returns the value with mapped spans.
     #[must_use]
     pub fn with_spans(&self, moved: &impl Fn(Span) -> Span) -> Self {
-        let key = |key: &Key| Key { value: key.value.clone(), span: moved(key.span) };
+        let key = |key: &Key| Key {
+            value: key.value.clone(),
+            span: moved(key.span),
+        };
         let value = match &self.value {
-            Value::Sequence(items) => {
-                Value::Sequence(Arc::new(items.iter().map(|item| item.with_spans(moved)).collect()))
-            }
+            Value::Sequence(items) => Value::Sequence(Arc::new(
+                items.iter().map(|item| item.with_spans(moved)).collect(),
+            )),
             Value::Mapping(mapping) => {
                 let entries = mapping.iter();
                 let entries = entries.map(|(name, node)| (key(name), node.with_spans(moved)));
@@ -161,7 +174,11 @@ impl Node {
             Value::Set(keys) => Value::Set(keys.iter().map(key).collect()),
             scalar => scalar.clone(),
         };
-        Self { value, span: moved(self.span), ..self.clone() }
+        Self {
+            value,
+            span: moved(self.span),
+            ..self.clone()
+        }
     }
 
     /// The string, if this is one.
@@ -209,9 +226,9 @@ impl Node {
             || match &self.value {
                 Value::Sequence(items) => items.iter().any(Node::holds_secret),
                 Value::Mapping(mapping) => mapping.values().any(Node::holds_secret),
-                Value::Pairs(pairs) => {
-                    pairs.iter().any(|(left, right)| left.holds_secret() || right.holds_secret())
-                }
+                Value::Pairs(pairs) => pairs
+                    .iter()
+                    .any(|(left, right)| left.holds_secret() || right.holds_secret()),
                 Value::Null
                 | Value::Bool(_)
                 | Value::Int(_)
@@ -241,7 +258,9 @@ impl Node {
             Value::Pairs(pairs) => {
                 let marked = pairs.iter().cloned();
                 Value::Pairs(
-                    marked.map(|(left, right)| (left.into_secret(), right.into_secret())).collect(),
+                    marked
+                        .map(|(left, right)| (left.into_secret(), right.into_secret()))
+                        .collect(),
                 )
             }
             scalar => scalar,
@@ -351,7 +370,9 @@ impl Value {
                 Arc::ptr_eq(left, right)
                     || left.len() == right.len()
                         && left.iter().all(|(key, l)| {
-                            right.get(key).is_some_and(|r| l.value.equals_in_python(&r.value))
+                            right
+                                .get(key)
+                                .is_some_and(|r| l.value.equals_in_python(&r.value))
                         })
             }
             (Value::Set(left), Value::Set(right)) => {
@@ -425,14 +446,20 @@ impl Timestamp {
         let minutes = (days * 24 + i64::from(self.hour)) * 60 + i64::from(self.minute)
             - i64::from(self.offset.unwrap_or(0));
         let seconds = minutes * 60 + i64::from(self.second);
-        (self.offset.is_some(), seconds * 1_000_000 + i64::from(self.microsecond))
+        (
+            self.offset.is_some(),
+            seconds * 1_000_000 + i64::from(self.microsecond),
+        )
     }
 }
 
 impl Key {
     /// Creates a string key at `span`.
     pub fn string(text: impl Into<SmolStr>, span: Span) -> Self {
-        Self { value: Value::String(text.into()), span }
+        Self {
+            value: Value::String(text.into()),
+            span,
+        }
     }
 
     /// The string, if the key is one.

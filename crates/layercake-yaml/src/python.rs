@@ -50,16 +50,23 @@ pub(super) fn respelled(text: &str) -> RespelledText<'_> {
                 behind
             }
             _ => {
-                respelled.to_mut().replace_range(first.range.clone(), first.replacement());
+                respelled
+                    .to_mut()
+                    .replace_range(first.range.clone(), first.replacement());
                 after
             }
         };
         surrogates.push(first.range.clone());
     }
     if respelled.contains(BYTE_ORDER_MARK) {
-        respelled = respelled.replace(BYTE_ORDER_MARK, MARK.encode_utf8(&mut [0; 4])).into();
+        respelled = respelled
+            .replace(BYTE_ORDER_MARK, MARK.encode_utf8(&mut [0; 4]))
+            .into();
     }
-    RespelledText { text: respelled, surrogates }
+    RespelledText {
+        text: respelled,
+        surrogates,
+    }
 }
 
 /// Adds a problem for each of these escapes.
@@ -71,7 +78,10 @@ pub(super) fn add_surrogates(
 ) {
     for range in surrogates {
         let span = Span::new(file, base + offset(range.start), base + offset(range.end));
-        problems.push(YamlProblem { span, kind: YamlProblemKind::Surrogate });
+        problems.push(YamlProblem {
+            span,
+            kind: YamlProblemKind::Surrogate,
+        });
     }
     problems.sort_by_key(|problem| problem.span);
 }
@@ -108,10 +118,15 @@ pub(super) fn review(file: FileId, base: u32, text: &str, parsed: &mut Parsed) {
     if is_refused || !text.contains(['\t', '?']) {
         return;
     }
-    let Some((at, refusal)) = refusal(text) else { return };
+    let Some((at, refusal)) = refusal(text) else {
+        return;
+    };
     let at = base + offset(at);
     let span = Span::new(file, at, at + 1);
-    problems.push(YamlProblem { span, kind: YamlProblemKind::RefusedByPython(refusal) });
+    problems.push(YamlProblem {
+        span,
+        kind: YamlProblemKind::RefusedByPython(refusal),
+    });
     problems.sort_by_key(|problem| problem.span);
     parsed.documents.clear();
 }

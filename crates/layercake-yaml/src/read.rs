@@ -48,7 +48,10 @@ pub(super) fn read(file: FileId, base: u32, text: &str, loader: Loader) -> Grani
         }
     }
     let is_odd = reader.is_odd || !reader.started;
-    GranitRead { parsed: reader.finish(), is_odd }
+    GranitRead {
+        parsed: reader.finish(),
+        is_odd,
+    }
 }
 
 /// Parses `text` like [`read`], but with libyaml. Also returns the documents that libyaml refuses.
@@ -68,7 +71,11 @@ pub(super) fn read_with_libyaml(
             Err(RefusedDocument { range, at, message }) => {
                 reader.draft = None;
                 let range = spaced.original(range.start)..spaced.original(range.end);
-                refused.push(RefusedDocument { range, at: spaced.original(at), message });
+                refused.push(RefusedDocument {
+                    range,
+                    at: spaced.original(at),
+                    message,
+                });
             }
         }
     }
@@ -104,10 +111,14 @@ pub(super) fn written(text: &str) -> Vec<WrittenToken> {
     // PyYAML's scanner may accept what libyaml refuses.
     let events = events.unwrap_or_else(|_| {
         let text = &spaced.text;
-        Parser::new_from_str_with_options(text, options(text)).map_while(Result::ok).collect()
+        Parser::new_from_str_with_options(text, options(text))
+            .map_while(Result::ok)
+            .collect()
     });
     for (event, marks) in events {
-        let range = marks.byte_range().expect("events of a text have byte offsets");
+        let range = marks
+            .byte_range()
+            .expect("events of a text have byte offsets");
         let range = spaced.original(range.start)..spaced.original(range.end);
         let in_flow = flows.last().is_some_and(|is_flow| *is_flow);
         let kind = match event {
@@ -141,8 +152,9 @@ fn options(text: &str) -> Options {
     options.block_scalar_eof_without_line_feed = true;
     // A byte order mark is content, but libyaml skips it at the beginning of a line: this must be
     // an error, otherwise it would become part of a key.
-    options.bom_inside_document_as_content =
-        !text.match_indices('\u{feff}').any(|(at, _)| text[..at].ends_with(['\n', '\r']));
+    options.bom_inside_document_as_content = !text
+        .match_indices('\u{feff}')
+        .any(|(at, _)| text[..at].ends_with(['\n', '\r']));
     options
 }
 
@@ -228,7 +240,12 @@ enum Contents {
 
 impl DefaultValue {
     fn new(tag: ScalarTag) -> Self {
-        Self { tag, entries: MappingDraft::default(), is_next: false, read: None }
+        Self {
+            tag,
+            entries: MappingDraft::default(),
+            is_next: false,
+            read: None,
+        }
     }
 }
 
@@ -338,7 +355,9 @@ impl<'text> YamlReader<'text> {
     }
 
     fn event(&mut self, event: Event<'_>, marks: granit_parser::Span) {
-        let range = marks.byte_range().expect("events of a text have byte offsets");
+        let range = marks
+            .byte_range()
+            .expect("events of a text have byte offsets");
         if self.spaced.is_some() {
             self.check_unusual(&event, &range);
         }
@@ -406,8 +425,10 @@ impl<'text> YamlReader<'text> {
             }
         };
         let end = at + self.text[at..].chars().next().map_or(0, char::len_utf8);
-        let problem =
-            YamlProblem { span: self.span(at..end), kind: YamlProblemKind::Unusual(description) };
+        let problem = YamlProblem {
+            span: self.span(at..end),
+            kind: YamlProblemKind::Unusual(description),
+        };
         if self.parsed.problems.last() != Some(&problem) {
             self.parsed.problems.push(problem);
         }
@@ -444,7 +465,11 @@ impl<'text> YamlReader<'text> {
 
     /// Adds a syntax error and discards the document.
     fn abandon(&mut self, error: &ScanError) {
-        let at = error.marker().byte_offset().unwrap_or(self.cursor).min(self.text.len());
+        let at = error
+            .marker()
+            .byte_offset()
+            .unwrap_or(self.cursor)
+            .min(self.text.len());
         let kind = match error.kind() {
             granit_parser::ErrorKind::RecursionLimitExceeded => {
                 YamlProblemKind::OverLimit(YamlLimit::Depth)
@@ -468,8 +493,11 @@ impl<'text> YamlReader<'text> {
             self.cursor = end_of_document_marker(self.text, unread).unwrap_or(self.cursor);
         }
         // Only the first document may omit `---`, and `...` may not precede it.
-        self.is_odd |=
-            if self.started { !is_explicit } else { self.text[..range.start].contains("...") };
+        self.is_odd |= if self.started {
+            !is_explicit
+        } else {
+            self.text[..range.start].contains("...")
+        };
         self.draft = Some(DocumentDraft {
             start: range.start,
             end: range.end,
@@ -486,7 +514,9 @@ impl<'text> YamlReader<'text> {
     }
 
     fn end_document(&mut self) {
-        let Some(draft) = self.draft.take() else { return };
+        let Some(draft) = self.draft.take() else {
+            return;
+        };
         if draft.state != DraftState::Sound {
             return;
         }
@@ -494,7 +524,11 @@ impl<'text> YamlReader<'text> {
         let root = draft.root.unwrap_or_else(|| Node::new(Value::Null, span));
         // The first token may be the header of a block scalar.
         span.start = span.start.min(root.span.start);
-        self.parsed.documents.push(YamlDocument { root, span, shared: draft.shared });
+        self.parsed.documents.push(YamlDocument {
+            root,
+            span,
+            shared: draft.shared,
+        });
     }
 
     /// Checks for names that libyaml refuses or reads only in part.
@@ -507,7 +541,9 @@ impl<'text> YamlReader<'text> {
 
     /// Advances over the tag of a node, which precedes it.
     fn tag(&mut self, marks: &granit_parser::Span) {
-        let Some(range) = marks.tag_span().and_then(|span| span.byte_range()) else { return };
+        let Some(range) = marks.tag_span().and_then(|span| span.byte_range()) else {
+            return;
+        };
         let accepts = |byte: u8| byte.is_ascii_alphanumeric() || b"!_-./:<>".contains(&byte);
         let is_separated = !self.text[range.end..].starts_with(|next: char| !next.is_whitespace());
         self.is_odd |= !is_separated || !self.text[range.clone()].bytes().all(accepts);
@@ -579,9 +615,15 @@ impl<'text> YamlReader<'text> {
         if anchor != 0
             && let Some(draft) = &mut self.draft
         {
-            draft
-                .anchors
-                .insert(anchor, Anchored { node: node.clone(), source: None, nodes: 1, height: 0 });
+            draft.anchors.insert(
+                anchor,
+                Anchored {
+                    node: node.clone(),
+                    source: None,
+                    nodes: 1,
+                    height: 0,
+                },
+            );
         }
         self.count(1, span);
         self.push(node, 0);
@@ -687,12 +729,27 @@ impl<'text> YamlReader<'text> {
             && let Some(draft) = &mut self.draft
         {
             let node = Node::new(Value::String(text.into()), span);
-            draft.anchors.insert(anchor, Anchored { node, source: None, nodes: 1, height: 0 });
+            draft.anchors.insert(
+                anchor,
+                Anchored {
+                    node,
+                    source: None,
+                    nodes: 1,
+                    height: 0,
+                },
+            );
         }
         self.count(1, span);
         let is_default = !matches!(key, PendingKey::Merge(_));
-        let frame = self.draft.as_mut().and_then(|draft| draft.frames.last_mut());
-        if let Some(Frame { contents: Contents::Scalar(value), .. }) = frame {
+        let frame = self
+            .draft
+            .as_mut()
+            .and_then(|draft| draft.frames.last_mut());
+        if let Some(Frame {
+            contents: Contents::Scalar(value),
+            ..
+        }) = frame
+        {
             value.is_next = is_default && value.read.is_none();
         }
         if let Some(entries) = self.entries() {
@@ -742,7 +799,9 @@ impl<'text> YamlReader<'text> {
         }
         if keeps {
             let is_blank = |line: &&str| line.ends_with('\n') && line.trim().is_empty();
-            let blank = self.text[text.len()..].split_inclusive('\n').take_while(is_blank);
+            let blank = self.text[text.len()..]
+                .split_inclusive('\n')
+                .take_while(is_blank);
             return start..text.len() + blank.map(str::len).sum::<usize>();
         }
         let end = text[start..].trim_end_matches(['\n', '\r']).len() + start;
@@ -769,7 +828,10 @@ impl<'text> YamlReader<'text> {
                 }
             };
             let rest = &bytes[at..content];
-            at += rest.iter().position(|byte| skip_to.contains(byte)).unwrap_or(rest.len());
+            at += rest
+                .iter()
+                .position(|byte| skip_to.contains(byte))
+                .unwrap_or(rest.len());
         }
         content
     }
@@ -784,12 +846,23 @@ impl<'text> YamlReader<'text> {
         let span = self.extend_document(range.clone());
         // An alias of the collection would construct it, according to its tag.
         let is_constructed = anchor != 0 || !self.is_merge_source();
-        let meaning = if is_constructed { meaning(tag) } else { TagMeaning::Untagged };
+        let meaning = if is_constructed {
+            meaning(tag)
+        } else {
+            TagMeaning::Untagged
+        };
         let contents = self.tagged_contents(contents, meaning, span);
         let Some(draft) = &mut self.draft else { return };
         let nodes_before = draft.nodes;
         let (start, is_flow) = (range.start, !range.is_empty());
-        draft.frames.push(Frame { start, anchor, nodes_before, height: 1, is_flow, contents });
+        draft.frames.push(Frame {
+            start,
+            anchor,
+            nodes_before,
+            height: 1,
+            is_flow,
+            contents,
+        });
         let too_deep = draft.frames.len() > YamlLimit::DEPTH;
         self.count(1, span);
         if too_deep {
@@ -807,7 +880,14 @@ impl<'text> YamlReader<'text> {
             _ => false,
         };
         match frames {
-            [.., outer, Frame { contents: Contents::Sequence(_), .. }] => merges(outer),
+            [
+                ..,
+                outer,
+                Frame {
+                    contents: Contents::Sequence(_),
+                    ..
+                },
+            ] => merges(outer),
             [.., frame] => merges(frame),
             [] => false,
         }
@@ -821,9 +901,15 @@ impl<'text> YamlReader<'text> {
             return Contents::Pair(Vec::new());
         }
         let outer = self.draft.as_ref().and_then(|draft| draft.frames.last());
-        if let Some(Frame { contents: Contents::Scalar(outer), .. }) = outer
+        if let Some(Frame {
+            contents: Contents::Scalar(outer),
+            ..
+        }) = outer
             && outer.is_next
-            && matches!((&plain, &meaning), (Contents::Mapping(_), TagMeaning::Untagged))
+            && matches!(
+                (&plain, &meaning),
+                (Contents::Mapping(_), TagMeaning::Untagged)
+            )
         {
             return Contents::Scalar(DefaultValue::new(outer.tag));
         }
@@ -858,7 +944,9 @@ impl<'text> YamlReader<'text> {
     }
 
     fn end_collection(&mut self, range: Range<usize>) {
-        let Some(frame) = self.draft.as_mut().and_then(|draft| draft.frames.pop()) else { return };
+        let Some(frame) = self.draft.as_mut().and_then(|draft| draft.frames.pop()) else {
+            return;
+        };
         // The end event of a block collection is at the next token, after the end of its own last
         // token. The end of a flow collection is a token.
         self.extend_document(if range.is_empty() { 0..0 } else { range });
@@ -923,7 +1011,12 @@ impl<'text> YamlReader<'text> {
             && let Some(draft) = &mut self.draft
         {
             let source = source.clone();
-            let anchored = Anchored { node: node.clone(), source, nodes, height: frame.height };
+            let anchored = Anchored {
+                node: node.clone(),
+                source,
+                nodes,
+                height: frame.height,
+            };
             draft.anchors.insert(frame.anchor, anchored);
         }
         self.push(self.merged_or_constructed(node, source), frame.height);
@@ -935,7 +1028,9 @@ impl<'text> YamlReader<'text> {
         if entries.merged.is_empty() {
             return;
         }
-        self.parsed.problems.extend(entries.ambiguous_merge(&draft.overridden));
+        self.parsed
+            .problems
+            .extend(entries.ambiguous_merge(&draft.overridden));
         let overridden = entries.overridden_keys(&draft.overridden);
         draft.overridden.insert(span, overridden);
     }
@@ -965,14 +1060,30 @@ impl<'text> YamlReader<'text> {
         };
         let node = Node::new(Value::Mapping(Arc::new(mapping)), span);
         if let Some(draft) = &mut self.draft {
-            draft.anchors.insert(anchor, Anchored { node, source: None, nodes, height });
+            draft.anchors.insert(
+                anchor,
+                Anchored {
+                    node,
+                    source: None,
+                    nodes,
+                    height,
+                },
+            );
         }
     }
 
     /// Adds a pair, like `construct_yaml_pairs`: a list of mappings with one entry each.
     fn push_entry(&mut self, key: Node, value: Node, entry_height: usize) {
-        let frame = self.draft.as_mut().and_then(|draft| draft.frames.last_mut());
-        if let Some(Frame { contents: Contents::Pairs(pairs), height, .. }) = frame {
+        let frame = self
+            .draft
+            .as_mut()
+            .and_then(|draft| draft.frames.last_mut());
+        if let Some(Frame {
+            contents: Contents::Pairs(pairs),
+            height,
+            ..
+        }) = frame
+        {
             *height = (*height).max(entry_height + 1);
             pairs.push((key, value));
         }
@@ -987,11 +1098,19 @@ impl<'text> YamlReader<'text> {
             self.problem(span, YamlProblemKind::RecursiveAlias);
             return self.push(Node::new(Value::Null, span), 0);
         };
-        let Anchored { node, source, nodes, height } = anchored;
+        let Anchored {
+            node,
+            source,
+            nodes,
+            height,
+        } = anchored;
         let (node, source, nodes, height) = (node.clone(), source.clone(), *nodes, *height);
         let depth = draft.frames.len() + height;
         if height > 0 {
-            draft.shared.push(SharedCollection { collection: node.span, alias: span });
+            draft.shared.push(SharedCollection {
+                collection: node.span,
+                alias: span,
+            });
         }
         if depth > YamlLimit::DEPTH {
             self.problem(span, YamlProblemKind::OverLimit(YamlLimit::Depth));
@@ -1045,7 +1164,12 @@ impl<'text> YamlReader<'text> {
         match problem {
             None => {}
             // The only non-fatal problem: the last value is used.
-            Some(problem @ YamlProblem { kind: YamlProblemKind::DuplicateKey { .. }, .. }) => {
+            Some(
+                problem @ YamlProblem {
+                    kind: YamlProblemKind::DuplicateKey { .. },
+                    ..
+                },
+            ) => {
                 self.parsed.problems.push(problem);
             }
             Some(problem) => self.problem(problem.span, problem.kind),
@@ -1056,7 +1180,13 @@ impl<'text> YamlReader<'text> {
 /// Number of entries that `<<` merges from this value.
 fn entries_in(node: &Node) -> u64 {
     let of_one = |node: &Node| node.as_mapping().map_or(0, Mapping::len) as u64;
-    of_one(node) + node.as_sequence().unwrap_or_default().iter().map(of_one).sum::<u64>()
+    of_one(node)
+        + node
+            .as_sequence()
+            .unwrap_or_default()
+            .iter()
+            .map(of_one)
+            .sum::<u64>()
 }
 
 /// Adds an alias in a list of `!!pairs`.
@@ -1079,13 +1209,18 @@ fn push_pair(pairs: &mut Vec<(Node, Node)>, node: Node) -> Option<YamlProblem> {
 
 impl MappingDraft {
     fn in_buffer(buffer: Vec<(Key, Node)>) -> Self {
-        Self { own: Mapping::in_buffer(buffer), ..Self::default() }
+        Self {
+            own: Mapping::in_buffer(buffer),
+            ..Self::default()
+        }
     }
 
     /// Creates the mapping for a pair.
     fn of_pair((key, value): (&Node, &Node)) -> Result<Mapping, YamlProblem> {
         let mut entries = Self::default();
-        let problem = entries.push(key.clone()).or_else(|| entries.push(value.clone()));
+        let problem = entries
+            .push(key.clone())
+            .or_else(|| entries.push(value.clone()));
         problem.map_or(Ok(entries.own), Err)
     }
 
@@ -1096,7 +1231,10 @@ impl MappingDraft {
             None => match node.value {
                 Value::Set(_) | Value::Pairs(_) | Value::Sequence(_) | Value::Mapping(_) => {
                     self.key = Some(PendingKey::Bad);
-                    Some(YamlProblem { span, kind: YamlProblemKind::UnhashableKey })
+                    Some(YamlProblem {
+                        span,
+                        kind: YamlProblemKind::UnhashableKey,
+                    })
                 }
                 value => {
                     self.key = Some(PendingKey::Key(Key { value, span }));
@@ -1117,19 +1255,31 @@ impl MappingDraft {
         let repeated = self.repeated.get_or_insert_default();
         let first = repeated.get(&replaced).copied().unwrap_or(replaced);
         repeated.insert(span, first);
-        Some(YamlProblem { span, kind: YamlProblemKind::DuplicateKey { first } })
+        Some(YamlProblem {
+            span,
+            kind: YamlProblemKind::DuplicateKey { first },
+        })
     }
 
     /// Merges like `flatten_mapping`: a mapping, or a list of mappings with earlier ones taking
     /// precedence.
     fn merge(&mut self, key: Span, node: &Node) -> Option<YamlProblem> {
-        let invalid = |span| Some(YamlProblem { span, kind: YamlProblemKind::InvalidMerge });
+        let invalid = |span| {
+            Some(YamlProblem {
+                span,
+                kind: YamlProblemKind::InvalidMerge,
+            })
+        };
         match &node.value {
             Value::Sequence(items) => {
                 for item in items.iter().rev() {
                     match merge_source(&item.value) {
                         Some(mapping) => {
-                            self.merged.push(MergeSource { mapping, at: item.span, key });
+                            self.merged.push(MergeSource {
+                                mapping,
+                                at: item.span,
+                                key,
+                            });
                         }
                         None => return invalid(item.span),
                     }
@@ -1151,7 +1301,11 @@ impl MappingDraft {
             }
             value => match merge_source(value) {
                 Some(mapping) => {
-                    self.merged.push(MergeSource { mapping, at: node.span, key });
+                    self.merged.push(MergeSource {
+                        mapping,
+                        at: node.span,
+                        key,
+                    });
                     None
                 }
                 None => invalid(node.span),
@@ -1203,9 +1357,15 @@ impl MappingDraft {
         let last = self.merged.last().expect("there are two sources");
         self.merged_values().iter().find_map(|(key, node)| {
             let (other_key, other) = later.get_entry(key)?;
-            let kind = YamlProblemKind::AmbiguousMerge { used: key.span, other: other_key.span };
+            let kind = YamlProblemKind::AmbiguousMerge {
+                used: key.span,
+                other: other_key.span,
+            };
             let differs = node != other && self.own.get(key).is_none();
-            differs.then_some(YamlProblem { span: last.key, kind })
+            differs.then_some(YamlProblem {
+                span: last.key,
+                kind,
+            })
         })
     }
 
@@ -1217,7 +1377,10 @@ impl MappingDraft {
             used.is_some_and(|(used, _)| used.span != key.span)
         };
         let keys = self.merged.iter().flat_map(|source| source.mapping.keys());
-        let of_sources = self.merged.iter().filter_map(|source| overridden.get(&source.at));
+        let of_sources = self
+            .merged
+            .iter()
+            .filter_map(|source| overridden.get(&source.at));
         let mut found: Vec<Span> = keys
             .filter(|key| is_overridden(key))
             .map(|key| key.span)
@@ -1244,7 +1407,9 @@ fn merge_source(value: &Value) -> Option<Arc<Mapping>> {
     match value {
         Value::Mapping(mapping) => Some(Arc::clone(mapping)),
         Value::Set(keys) => {
-            let entries = keys.iter().map(|key| (key.clone(), Node::new(Value::Null, key.span)));
+            let entries = keys
+                .iter()
+                .map(|key| (key.clone(), Node::new(Value::Null, key.span)));
             Some(Arc::new(entries.collect()))
         }
         _ => None,
@@ -1256,7 +1421,9 @@ fn merge_source(value: &Value) -> Option<Arc<Mapping>> {
 fn end_of_document_marker(text: &str, gap: Range<usize>) -> Option<usize> {
     const END: &str = "...";
     let starts_line = |at: &usize| *at == 0 || text[..*at].ends_with(['\n', '\r']);
-    let ends = text[gap.clone()].rmatch_indices(END).map(|(at, _)| gap.start + at);
+    let ends = text[gap.clone()]
+        .rmatch_indices(END)
+        .map(|(at, _)| gap.start + at);
     ends.into_iter().find(starts_line).map(|at| at + END.len())
 }
 
@@ -1275,7 +1442,9 @@ fn is_odd_flow(text: &str) -> bool {
 }
 
 fn meaning(tag: Option<&Tag>) -> TagMeaning<'_> {
-    let Some(tag) = tag else { return TagMeaning::Untagged };
+    let Some(tag) = tag else {
+        return TagMeaning::Untagged;
+    };
     if matches!(tag.parts(), ("", "!") | ("!", "")) {
         return TagMeaning::Plain;
     }

@@ -17,7 +17,10 @@ pub(super) fn original(value: Cow<'_, str>) -> Cow<'_, str> {
     if !value.contains([MARK, FILLER]) {
         return value;
     }
-    value.replace(MARK, BYTE_ORDER_MARK.encode_utf8(&mut [0; 4])).replace(FILLER, "").into()
+    value
+        .replace(MARK, BYTE_ORDER_MARK.encode_utf8(&mut [0; 4]))
+        .replace(FILLER, "")
+        .into()
 }
 
 /// Escape of a surrogate.
@@ -36,7 +39,11 @@ impl SurrogateEscape {
 
     /// Escape of U+FFFD with the same length.
     pub(super) fn replacement(&self) -> &'static str {
-        if self.range.len() == 6 { "\\uFFFD" } else { "\\U0000FFFD" }
+        if self.range.len() == 6 {
+            "\\uFFFD"
+        } else {
+            "\\U0000FFFD"
+        }
     }
 }
 
@@ -60,7 +67,12 @@ pub(super) fn surrogate_escapes(written: &str) -> Vec<SurrogateEscape> {
             escapes.push(SurrogateEscape { range, code });
         }
         // The escaped character may be a backslash, or longer than a byte.
-        at = start + 1 + written[start + 1..].chars().next().map_or(0, char::len_utf8);
+        at = start
+            + 1
+            + written[start + 1..]
+                .chars()
+                .next()
+                .map_or(0, char::len_utf8);
     }
     escapes
 }

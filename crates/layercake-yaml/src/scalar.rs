@@ -57,7 +57,9 @@ pub(super) fn plain(text: &str) -> Result<Plain, ScalarFault> {
         b'-' | b'+' | b'.' | b'0'..=b'9' => number_or_time(text)?,
         _ => None,
     };
-    Ok(Plain::Value(value.unwrap_or_else(|| Value::String(text.into()))))
+    Ok(Plain::Value(
+        value.unwrap_or_else(|| Value::String(text.into())),
+    ))
 }
 
 /// Constructs a scalar with an explicit tag, quoted or not.
@@ -160,7 +162,9 @@ fn all(bytes: &[u8], accepts: impl Fn(u8) -> bool) -> bool {
 
 /// Text after `[0-9_]*`.
 fn after_digits(bytes: &[u8]) -> &[u8] {
-    let end = bytes.iter().position(|byte| !byte.is_ascii_digit() && *byte != b'_');
+    let end = bytes
+        .iter()
+        .position(|byte| !byte.is_ascii_digit() && *byte != b'_');
     &bytes[end.unwrap_or(bytes.len())..]
 }
 
@@ -219,7 +223,11 @@ impl Int {
     fn value(self, negative: bool) -> Result<Value, ScalarFault> {
         let big = match self {
             // Only the minimum has no 64-bit negation.
-            Int::Small(int) => match if negative { int.checked_neg() } else { Some(int) } {
+            Int::Small(int) => match if negative {
+                int.checked_neg()
+            } else {
+                Some(int)
+            } {
                 Some(int) => return Ok(Value::Int(int)),
                 None => -BigInt::from(int),
             },
@@ -248,7 +256,10 @@ fn python_int(text: &str, radix: u32) -> Result<Int, ScalarFault> {
         16 => ["0x", "0X"],
         _ => ["", ""],
     };
-    let digits = prefix.iter().find_map(|prefix| digits.strip_prefix(prefix)).unwrap_or(digits);
+    let digits = prefix
+        .iter()
+        .find_map(|prefix| digits.strip_prefix(prefix))
+        .unwrap_or(digits);
     if !all(digits.as_bytes(), |byte| char::from(byte).is_digit(radix)) {
         return Err(INVALID);
     }
@@ -333,11 +344,17 @@ fn float_sexagesimal(text: &str) -> Result<f64, ScalarFault> {
 }
 
 fn python_float(text: &str) -> Result<f64, ScalarFault> {
-    text.trim().parse().map_err(|_| ScalarFault::Invalid("not a valid float"))
+    text.trim()
+        .parse()
+        .map_err(|_| ScalarFault::Invalid("not a valid float"))
 }
 
 fn without_underscores(text: &str) -> Cow<'_, str> {
-    if text.contains('_') { text.replace('_', "").into() } else { text.into() }
+    if text.contains('_') {
+        text.replace('_', "").into()
+    } else {
+        text.into()
+    }
 }
 
 fn signed(text: &str) -> (bool, &str) {
@@ -425,13 +442,23 @@ impl DateAndTime {
         let month = fields.after(b'-')?.one_or_two()?;
         let day = fields.after(b'-')?.one_or_two()?;
         if fields.0.is_empty() {
-            return Some(Self { year, month, day, time: None });
+            return Some(Self {
+                year,
+                month,
+                day,
+                time: None,
+            });
         }
         if !fields.skip_any(b"Tt") && fields.skip_blanks() == 0 {
             return None;
         }
         let time = fields.time()?;
-        fields.0.is_empty().then_some(Self { year, month, day, time: Some(time) })
+        fields.0.is_empty().then_some(Self {
+            year,
+            month,
+            day,
+            time: Some(time),
+        })
     }
 
     /// The implicit resolver requires all digits of a date without time.
@@ -440,12 +467,24 @@ impl DateAndTime {
     }
 
     fn value(self) -> Result<Value, ScalarFault> {
-        let Self { year, month, day, time } = self;
+        let Self {
+            year,
+            month,
+            day,
+            time,
+        } = self;
         if year == 0 || !(1..=days_in(year, month)).contains(&day) {
             return Err(ScalarFault::Invalid("not a valid date"));
         }
         let date = Date { year, month, day };
-        let Some(Time { hour, minute, second, microsecond, offset }) = time else {
+        let Some(Time {
+            hour,
+            minute,
+            second,
+            microsecond,
+            offset,
+        }) = time
+        else {
             return Ok(Value::Date(date));
         };
         if hour > 23 || minute > 59 || second > 59 {
@@ -454,7 +493,14 @@ impl DateAndTime {
         if offset.is_some_and(|minutes| minutes.abs() >= 24 * 60) {
             return Err(ScalarFault::Invalid("UTC offset of a day or more"));
         }
-        Ok(Value::Timestamp(Timestamp { date, hour, minute, second, microsecond, offset }))
+        Ok(Value::Timestamp(Timestamp {
+            date,
+            hour,
+            minute,
+            second,
+            microsecond,
+            offset,
+        }))
     }
 }
 
@@ -478,7 +524,11 @@ impl Fields<'_> {
         let hour = self.one_or_two()?;
         let minute = self.after(b':')?.two()?;
         let second = self.after(b':')?.two()?;
-        let microsecond = if self.skip_any(b".") { self.fraction() } else { 0 };
+        let microsecond = if self.skip_any(b".") {
+            self.fraction()
+        } else {
+            0
+        };
         let mut ahead = Fields(self.0);
         ahead.skip_blanks();
         let offset = match ahead.0.first() {
@@ -497,7 +547,13 @@ impl Fields<'_> {
         if offset.is_some() {
             self.0 = ahead.0;
         }
-        Some(Time { hour, minute, second, microsecond, offset })
+        Some(Time {
+            hour,
+            minute,
+            second,
+            microsecond,
+            offset,
+        })
     }
 
     fn offset(&mut self) -> Option<i16> {

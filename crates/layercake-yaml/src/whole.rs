@@ -18,11 +18,17 @@ pub struct WholeText {
 impl WholeText {
     /// Wraps the text that [`parse`] has parsed for `file`.
     pub fn new(file: FileId, content: Arc<str>) -> Self {
-        Self { file, content, documents: OnceLock::new() }
+        Self {
+            file,
+            content,
+            documents: OnceLock::new(),
+        }
     }
 
     fn document(&self, span: Span) -> &YamlDocument {
-        let documents = self.documents.get_or_init(|| parse(self.file, &self.content).documents);
+        let documents = self
+            .documents
+            .get_or_init(|| parse(self.file, &self.content).documents);
         let behind = documents.partition_point(|document| document.span.start < span.start);
         let mut documents = documents[behind..].iter();
         let found = documents.find(|document| document.span == span);
@@ -56,8 +62,16 @@ impl Whole {
                 _ => false,
             },
             (
-                Whole::InText { text: one, span: at, .. },
-                Whole::InText { text: other, span: there, .. },
+                Whole::InText {
+                    text: one,
+                    span: at,
+                    ..
+                },
+                Whole::InText {
+                    text: other,
+                    span: there,
+                    ..
+                },
             ) => Arc::ptr_eq(one, other) && at == there,
             (Whole::Held(_), Whole::InText { .. }) | (Whole::InText { .. }, Whole::Held(_)) => {
                 false

@@ -40,7 +40,10 @@ impl Edited {
     /// Files of both sides.
     pub(super) fn files(self) -> (Files, Files) {
         let mut head = self.base.clone();
-        self.edits.into_iter().take(8).for_each(|edit| edit.apply(&mut head));
+        self.edits
+            .into_iter()
+            .take(8)
+            .for_each(|edit| edit.apply(&mut head));
         (self.base.files(), head.files())
     }
 }
@@ -68,7 +71,10 @@ impl Repository {
     fn files(self) -> Files {
         let mut files = Files::new();
         let mut add = |path: &str, text: &[u8]| {
-            files.entry(path.to_owned()).or_default().extend_from_slice(text);
+            files
+                .entry(path.to_owned())
+                .or_default()
+                .extend_from_slice(text);
         };
         if let Some(layers) = self.policy.layers() {
             let text = format!(
@@ -84,7 +90,10 @@ impl Repository {
                  layer: site}}}}\ndata: {{site_type: {}}}\n",
                 kind.as_str()
             );
-            add(&format!("site/{site}/site-definition.yaml"), text.as_bytes());
+            add(
+                &format!("site/{site}/site-definition.yaml"),
+                text.as_bytes(),
+            );
         }
         for (place, document) in self.documents.iter().take(24) {
             add(place.path(), document.text(place.layer()).as_bytes());
@@ -287,7 +296,10 @@ impl Document {
             text.push('\n');
         };
         let control = matches!(self.oddity, Oddity::Control);
-        line(format!("schema: metadata/{}/v1", if control { "Control" } else { "Document" }));
+        line(format!(
+            "schema: metadata/{}/v1",
+            if control { "Control" } else { "Document" }
+        ));
         let shared = matches!(self.oddity, Oddity::SharedName | Oddity::Replacement);
         let schema = matches!(self.schema, Schema::Definition);
         line(match (schema, shared) {
@@ -295,8 +307,11 @@ impl Document {
             (false, true) => format!("name: {}", self.name.as_str()),
             (false, false) => format!("name: {}-{layer}", self.name.as_str()),
         });
-        let policy =
-            if matches!(self.oddity, Oddity::Encrypted) { "encrypted" } else { "cleartext" };
+        let policy = if matches!(self.oddity, Oddity::Encrypted) {
+            "encrypted"
+        } else {
+            "cleartext"
+        };
         line(format!("storagePolicy: {policy}"));
         match self.oddity {
             Oddity::Replacement => line("replacement: true".to_owned()),
@@ -313,7 +328,11 @@ impl Document {
                 .collect();
             line(format!("labels: {{{}}}", labels.join(", ")));
         }
-        let layer = if matches!(self.oddity, Oddity::OddLayer) { "glabol" } else { layer };
+        let layer = if matches!(self.oddity, Oddity::OddLayer) {
+            "glabol"
+        } else {
+            layer
+        };
         line(format!(
             "layeringDefinition: {{abstract: {}, layer: {layer}{}}}",
             self.is_abstract,
@@ -321,17 +340,25 @@ impl Document {
         ));
         if !self.substitutions.is_empty() {
             let all = self.substitutions.iter().take(6).map(Substitution::text);
-            line(format!("substitutions: [{}]", all.collect::<Vec<_>>().join(",\n    ")));
+            line(format!(
+                "substitutions: [{}]",
+                all.collect::<Vec<_>>().join(",\n    ")
+            ));
         }
     }
 
     fn layering(&self) -> String {
-        let Some((label, actions)) = &self.parent else { return String::new() };
+        let Some((label, actions)) = &self.parent else {
+            return String::new();
+        };
         let actions = actions.iter().take(6).map(|(method, path)| {
             format!("{{method: {}, path: {:?}}}", method.as_str(), path.as_str())
         });
         let actions = actions.collect::<Vec<_>>().join(", ");
-        format!(", parentSelector: {{k0: {}}}, actions: [{actions}]", label.as_str())
+        format!(
+            ", parentSelector: {{k0: {}}}, actions: [{actions}]",
+            label.as_str()
+        )
     }
 }
 

@@ -36,9 +36,17 @@ impl PartFile {
     /// All files that contain its parts, including decoded ones.
     pub(in crate::check) fn files(&self) -> impl Iterator<Item = FileId> {
         let parts = self.read.parts.iter().map(|part| part.span.file);
-        let faults = self.read.faults.iter().chain(&self.read.aborted).map(|it| it.at.file);
+        let faults = self
+            .read
+            .faults
+            .iter()
+            .chain(&self.read.aborted)
+            .map(|it| it.at.file);
         let problems = self.read.problems.iter().map(|it| it.span.file);
-        std::iter::once(self.file).chain(parts).chain(faults).chain(problems)
+        std::iter::once(self.file)
+            .chain(parts)
+            .chain(faults)
+            .chain(problems)
     }
 }
 
@@ -56,8 +64,10 @@ impl Files<'_> {
         entries.sort_by(|one, other| one.path.cmp(&other.path));
         let paths: Vec<RepoPath> = entries.iter().map(|entry| entry.path.clone()).collect();
         tree.ensure_present(&paths)?;
-        let files: Vec<ToRead<'_>> =
-            entries.iter().map(|entry| ToRead::text(&entry.path, tree, entry.content)).collect();
+        let files: Vec<ToRead<'_>> = entries
+            .iter()
+            .map(|entry| ToRead::text(&entry.path, tree, entry.content))
+            .collect();
         let ids = self.read(plan, &files)?;
         let mut known: ByPath = paths.iter().cloned().zip(ids.iter().copied()).collect();
         let mut parts = Vec::new();
@@ -69,7 +79,13 @@ impl Files<'_> {
             if is_secret {
                 nothing.hide();
             }
-            parts.push(PartFile { path, file, read, nothing, is_secret });
+            parts.push(PartFile {
+                path,
+                file,
+                read,
+                nothing,
+                is_secret,
+            });
         }
         Ok(parts)
     }
@@ -91,8 +107,12 @@ impl Files<'_> {
         }
         let mut sources = std::mem::take(&mut self.sources);
         let mut decoding = std::mem::take(&mut self.decoding);
-        let headers =
-            plan.options.configuration.headers.iter().filter(|header| header.path == *path);
+        let headers = plan
+            .options
+            .configuration
+            .headers
+            .iter()
+            .filter(|header| header.path == *path);
         let headers = headers.map(|header| header.read(&mut sources)).collect();
         let mut error = None;
         let mut includes = false;
@@ -101,9 +121,13 @@ impl Files<'_> {
             std::mem::swap(&mut self.sources, sources);
             self.fill();
             let path = joined(from, path);
-            is_secret |= path.as_ref().is_some_and(|path| self.secret.have_in(tree, path));
+            is_secret |= path
+                .as_ref()
+                .is_some_and(|path| self.secret.have_in(tree, path));
             let folder = path.as_ref().map(|path| Folder::in_tree(tree, path));
-            let included = path.map(|path| self.included(plan, tree, path, known)).transpose();
+            let included = path
+                .map(|path| self.included(plan, tree, path, known))
+                .transpose();
             std::mem::swap(&mut self.sources, sources);
             match included {
                 Ok(Some(included)) => {
@@ -123,10 +147,16 @@ impl Files<'_> {
             if globs.is_user_data(path) {
                 return read_with(file, headers, &mut decoding, &mut sources, &mut include);
             }
-            UserData { parts: vec![read_configuration(file, &sources)], ..UserData::default() }
+            UserData {
+                parts: vec![read_configuration(file, &sources)],
+                ..UserData::default()
+            }
         });
         self.decoding = decoding;
-        let failed = || UserData { problems: vec![failure(file)], ..UserData::default() };
+        let failed = || UserData {
+            problems: vec![failure(file)],
+            ..UserData::default()
+        };
         let mut read = read.unwrap_or_else(failed);
         // After a failure during an include, the sources are still in `self`.
         if sources.upcoming() > self.sources.upcoming() {
@@ -164,7 +194,9 @@ impl Files<'_> {
         }
         let ids = self.read(plan, &[ToRead::text(&path, tree, None)])?;
         known.extend(ids.first().map(|id| (path.clone(), *id)));
-        Ok(ids.first().map_or(Included::Missing, |id| Included::File(*id)))
+        Ok(ids
+            .first()
+            .map_or(Included::Missing, |id| Included::File(*id)))
     }
 }
 
@@ -197,7 +229,10 @@ impl GivenHeader {
     fn read(&self, sources: &mut SourceMap) -> Header {
         let text = format!("{}: {}", self.name, self.value);
         let file = sources.add(Source::new(self.given_as.clone(), Ok(text.into_bytes())));
-        let (end, after) = (offset(self.name.len()), offset(self.name.len() + ": ".len()));
+        let (end, after) = (
+            offset(self.name.len()),
+            offset(self.name.len() + ": ".len()),
+        );
         let value = Span::new(file, after, after + offset(self.value.len()));
         Header {
             name: Spanned::new(self.name.clone(), Span::new(file, 0, end)),
@@ -214,23 +249,35 @@ impl PartFile {
 
     /// Parts that are used; none if cloud-init rejects the file.
     fn parts(&self) -> &[CloudPart] {
-        if self.read.aborted.is_some() { &[] } else { &self.read.parts }
+        if self.read.aborted.is_some() {
+            &[]
+        } else {
+            &self.read.parts
+        }
     }
 
     pub(in crate::check) fn given(&self) -> GivenFile<'_> {
         let parts = self.parts().iter().collect();
-        GivenFile { at: Span::point(self.file, 0), parts, read: Some(&*self.read) }
+        GivenFile {
+            at: Span::point(self.file, 0),
+            parts,
+            read: Some(&*self.read),
+        }
     }
 
     /// Parts with their places, for finding edits.
     pub(in crate::check) fn located(&self) -> impl Iterator<Item = Located<'_>> {
         let nothing = self.parts().is_empty().then_some(&self.nothing);
-        self.parts().iter().chain(nothing).enumerate().map(|(index, part)| Located {
-            repository: None,
-            path: &self.path,
-            place: None,
-            index,
-            document: Written::Part(part),
-        })
+        self.parts()
+            .iter()
+            .chain(nothing)
+            .enumerate()
+            .map(|(index, part)| Located {
+                repository: None,
+                path: &self.path,
+                place: None,
+                index,
+                document: Written::Part(part),
+            })
     }
 }

@@ -80,7 +80,10 @@ impl<S: Clone, F: Clone + PartialEq> FollowingFacts<'_, S, F> {
             let FollowedFact { subject, fact, .. } = followed;
             let known = |earlier| (self.fact)(at, earlier, subject);
             let before = at.before(commit, &known, &mut done.unusable)?;
-            let same = before.known.iter().find(|(_, earlier)| earlier.fact == *fact);
+            let same = before
+                .known
+                .iter()
+                .find(|(_, earlier)| earlier.fact == *fact);
             if let Some((earlier, _)) = same {
                 done.passed_on.push((*earlier, followed.clone()));
                 continue;
@@ -100,7 +103,13 @@ impl<S: Clone, F: Clone + PartialEq> FollowingFacts<'_, S, F> {
             });
             if let (Some((base, earlier)), true) = (&base, self.continues) {
                 let fact = earlier.fact.clone();
-                done.passed_on.push((*base, FollowedFact { fact, ..followed.clone() }));
+                done.passed_on.push((
+                    *base,
+                    FollowedFact {
+                        fact,
+                        ..followed.clone()
+                    },
+                ));
             }
             done.changes.push(FoundFact {
                 commit,
@@ -131,7 +140,10 @@ impl EditsBetween {
             Texts::of(&edits, &all, |edit| edit.base.as_ref()),
             Texts::of(&edits, &all, |edit| edit.head.as_ref()),
         ];
-        Some(Self { edits: edits.into_iter().map(Arc::new).collect(), texts })
+        Some(Self {
+            edits: edits.into_iter().map(Arc::new).collect(),
+            texts,
+        })
     }
 }
 
@@ -141,14 +153,24 @@ fn edits_overlapping(
     (base, before): (CommitIndex, &[Span]),
     (head, after): (CommitIndex, &[Span]),
 ) -> Vec<Arc<BlameCause>> {
-    let Some(found) = at.edits_between(base, head) else { return Vec::new() };
+    let Some(found) = at.edits_between(base, head) else {
+        return Vec::new();
+    };
     let [of_base, of_head] = &found.texts;
     let before = before.iter().map(|span| (of_base, *span));
     let own = after.first().map(|span| span.file);
     let cause = |id: EditId| {
         let edit = found.edits[id.index()].clone();
-        let is_in_own_file = edit.head.as_ref().is_some_and(|text| Some(text.at.file) == own);
-        Arc::new(BlameCause { id, edit, is_in_own_file, route: Arc::default() })
+        let is_in_own_file = edit
+            .head
+            .as_ref()
+            .is_some_and(|text| Some(text.at.file) == own);
+        Arc::new(BlameCause {
+            id,
+            edit,
+            is_in_own_file,
+            route: Arc::default(),
+        })
     };
     let met = overlapping(before.chain(after.iter().map(|span| (of_head, *span))));
     met.into_iter().map(cause).collect()
@@ -168,7 +190,12 @@ impl FindingSubject {
     fn of(finding: &Diagnostic, path: RepoPath) -> Self {
         let document = finding.documents.first().cloned();
         let path = document.is_none().then_some(path);
-        Self { rule: finding.rule.name, subject: finding.subject.clone(), document, path }
+        Self {
+            rule: finding.rule.name,
+            subject: finding.subject.clone(),
+            document,
+            path,
+        }
     }
 }
 
@@ -181,27 +208,42 @@ impl BlameRun<'_> {
     ) -> Result<(Checked<()>, Blame), Error> {
         let mut walk = Walk::new(history, states);
         let asked = self.begin(&mut walk, |site, at_hand| self.findings_now(site, at_hand))?;
-        let facts = asked.keys().enumerate().map(|(index, subject)| FollowedFact {
-            index,
-            subject: subject.clone(),
-            fact: true,
-        });
+        let facts = asked
+            .keys()
+            .enumerate()
+            .map(|(index, subject)| FollowedFact {
+                index,
+                subject: subject.clone(),
+                fact: true,
+            });
         walk.follow(self.first, facts.collect());
-        let following = FollowingFacts { fact: &finding_at, continues: false };
+        let following = FollowingFacts {
+            fact: &finding_at,
+            continues: false,
+        };
         let step =
             |at: &CommitsAtHand<'_, '_>, commit, facts: &[_]| following.step(at, commit, facts);
         let (found, end) =
             self.run_walk(&mut walk, &step, |found| found.commit, &mut |_, _| Ok(()))?;
         let named = NamedCommits::of(&walk, found.iter().map(|found| found.commit));
-        let mut changes: BTreeMap<usize, BlamedChange> =
-            found.into_iter().map(|found| (found.index, found.blamed(&named))).collect();
-        let findings = asked.into_values().enumerate().map(|(index, finding)| BlamedFinding {
-            rule: finding.rule.name,
-            message: finding.message,
-            at: finding.primary.span,
-            change: changes.remove(&index),
-        });
-        self.end(walk, named, (BlameAnswer::Findings(findings.collect()), end))
+        let mut changes: BTreeMap<usize, BlamedChange> = found
+            .into_iter()
+            .map(|found| (found.index, found.blamed(&named)))
+            .collect();
+        let findings = asked
+            .into_values()
+            .enumerate()
+            .map(|(index, finding)| BlamedFinding {
+                rule: finding.rule.name,
+                message: finding.message,
+                at: finding.primary.span,
+                change: changes.remove(&index),
+            });
+        self.end(
+            walk,
+            named,
+            (BlameAnswer::Findings(findings.collect()), end),
+        )
     }
 
     /// Findings at the start of the walk, in the requested documents.
@@ -224,9 +266,13 @@ impl BlameRun<'_> {
                         || recipe.span.contains(finding.primary.span)
                 })
         };
-        let found = at_hand.findings(0).into_iter().filter(|(finding, _)| is_asked(finding));
-        let found: BTreeMap<FindingSubject, Diagnostic> =
-            found.map(|(it, path)| (FindingSubject::of(&it, path), it)).collect();
+        let found = at_hand
+            .findings(0)
+            .into_iter()
+            .filter(|(finding, _)| is_asked(finding));
+        let found: BTreeMap<FindingSubject, Diagnostic> = found
+            .map(|(it, path)| (FindingSubject::of(&it, path), it))
+            .collect();
         if found.is_empty() {
             let message = "no such finding";
             let help = "`--finding` needs a rule with findings in the current state";
@@ -244,13 +290,19 @@ impl BlameRun<'_> {
     ) -> Result<(Checked<()>, Blame), Error> {
         let mut walk = Walk::new(history, states);
         let asked = self.begin(&mut walk, |site, _| self.texts_now(site, place))?;
-        let facts = asked.iter().enumerate().map(|(index, (subject, trace))| FollowedFact {
-            index,
-            subject: subject.clone(),
-            fact: reach_of(trace),
-        });
+        let facts = asked
+            .iter()
+            .enumerate()
+            .map(|(index, (subject, trace))| FollowedFact {
+                index,
+                subject: subject.clone(),
+                fact: reach_of(trace),
+            });
         walk.follow(self.first, facts.collect());
-        let following = FollowingFacts { fact: &reach_at, continues: true };
+        let following = FollowingFacts {
+            fact: &reach_at,
+            continues: true,
+        };
         let step =
             |at: &CommitsAtHand<'_, '_>, commit, facts: &[_]| following.step(at, commit, facts);
         let (found, end) =
@@ -262,18 +314,25 @@ impl BlameRun<'_> {
             if before.is_none() && after == ReachState::NoText {
                 continue;
             }
-            let step = ReachStep { before, after, change: found.blamed(&named) };
+            let step = ReachStep {
+                before,
+                after,
+                change: found.blamed(&named),
+            };
             steps.entry(index).or_default().push(step);
         }
-        let texts = asked.into_iter().enumerate().map(|(index, (subject, trace))| TextHistory {
-            document: subject.document,
-            place: trace.place.clone(),
-            at: trace.at,
-            output: subject.output,
-            output_place: subject.place.to_string(),
-            reach: reach_of(&trace),
-            steps: steps.remove(&index).unwrap_or_default(),
-        });
+        let texts = asked
+            .into_iter()
+            .enumerate()
+            .map(|(index, (subject, trace))| TextHistory {
+                document: subject.document,
+                place: trace.place.clone(),
+                at: trace.at,
+                output: subject.output,
+                output_place: subject.place.to_string(),
+                reach: reach_of(&trace),
+                steps: steps.remove(&index).unwrap_or_default(),
+            });
         self.end(walk, named, (BlameAnswer::Texts(texts.collect()), end))
     }
 
@@ -303,7 +362,9 @@ impl BlameRun<'_> {
             return Err(Error::new(ErrorKind::Usage, message));
         }
         let replay = Replay::new(site.graph, site.rendered);
-        let texts = own.into_iter().flat_map(|doc| places.iter().map(move |place| (doc, place)));
+        let texts = own
+            .into_iter()
+            .flat_map(|doc| places.iter().map(move |place| (doc, place)));
         let texts = texts.map(|(doc, text)| {
             let subject = TextSubject {
                 document: site.graph.recipe(doc).key.clone(),
@@ -311,7 +372,10 @@ impl BlameRun<'_> {
                 output: recipe.key.clone(),
                 place: wanted.clone(),
             };
-            (subject, stopped_text(site, &replay, doc, text, (output, &wanted)))
+            (
+                subject,
+                stopped_text(site, &replay, doc, text, (output, &wanted)),
+            )
         });
         Ok(texts.collect())
     }
@@ -343,7 +407,10 @@ fn finding_at(
         Known::Is(Some(_)) => at.findings(commit)?.get(subject),
     };
     let fact = texts.is_some();
-    Some(Known::Is(FactAt { fact, texts: texts.cloned().unwrap_or_default() }))
+    Some(Known::Is(FactAt {
+        fact,
+        texts: texts.cloned().unwrap_or_default(),
+    }))
 }
 
 /// Texts of the findings in a state; of several with one subject, those of the first.
@@ -355,7 +422,9 @@ pub(super) fn texts_of_findings(
     for (finding, path) in states.findings(state) {
         let labels = std::iter::once(&finding.primary).chain(&finding.related);
         let spans = labels.map(|label| label.span).collect();
-        texts.entry(FindingSubject::of(&finding, path)).or_insert(spans);
+        texts
+            .entry(FindingSubject::of(&finding, path))
+            .or_insert(spans);
     }
     texts
 }
@@ -376,23 +445,38 @@ fn reach_at(
     commit: CommitIndex,
     subject: &TextSubject,
 ) -> Option<Known<FactAt<ReachState>>> {
-    let nothing = |fact| Some(Known::Is(FactAt { fact, texts: Vec::new() }));
+    let nothing = |fact| {
+        Some(Known::Is(FactAt {
+            fact,
+            texts: Vec::new(),
+        }))
+    };
     let site = match at.site(commit)? {
         Known::Not(at) => return Some(Known::Not(at)),
         Known::Is(None) => return nothing(ReachState::NoText),
         Known::Is(Some(site)) => site,
     };
     let of_key = |key: &DocKey| site.graph.iter().find(|(_, recipe)| recipe.key == *key);
-    let Some((doc, recipe)) = of_key(&subject.document) else { return nothing(ReachState::NoText) };
+    let Some((doc, recipe)) = of_key(&subject.document) else {
+        return nothing(ReachState::NoText);
+    };
     if subject.text.get(&recipe.data).is_none() {
         return nothing(ReachState::NoText);
     }
-    let Some((output, _)) = of_key(&subject.output) else { return nothing(ReachState::NoOutput) };
+    let Some((output, _)) = of_key(&subject.output) else {
+        return nothing(ReachState::NoOutput);
+    };
     let replay = Replay::new(site.graph, site.rendered);
     let trace = stopped_text(&site, &replay, doc, &subject.text, (output, &subject.place));
     let rows = trace.stops.iter().chain(&trace.route);
-    let texts = rows.flat_map(|row| row.at.iter().copied()).chain([trace.at]).collect();
-    Some(Known::Is(FactAt { fact: reach_of(&trace), texts }))
+    let texts = rows
+        .flat_map(|row| row.at.iter().copied())
+        .chain([trace.at])
+        .collect();
+    Some(Known::Is(FactAt {
+        fact: reach_of(&trace),
+        texts,
+    }))
 }
 
 fn reach_of(trace: &TextTrace) -> ReachState {

@@ -52,7 +52,10 @@ impl BlameRun<'_> {
             Some(_) => AfterChange::Continue,
             None => AfterChange::Stop,
         };
-        let following = FollowingValues { keys: &self.settings.keys, after_change };
+        let following = FollowingValues {
+            keys: &self.settings.keys,
+            after_change,
+        };
         let (found, end) = self.run_walk(
             &mut walk,
             &|at, commit, outputs| following.step(at, commit, outputs),
@@ -91,13 +94,18 @@ impl BlameRun<'_> {
     ) {
         let named = NamedCommits::of(walk, found.iter().map(|change| change.commit));
         let mut history = self.value(found, output, &named);
-        history.steps.retain(|step| step.before.is_some() || step.after.is_some());
+        history
+            .steps
+            .retain(|step| step.before.is_some() || step.after.is_some());
         if history.steps.is_empty() {
             return;
         }
         let answer = BlameAnswer::Value(history);
         let (sources, secrets, opaque) = walk.states().texts();
-        let part = Blame { commits: named.commits, ..self.blame(answer) };
+        let part = Blame {
+            commits: named.commits,
+            ..self.blame(answer)
+        };
         found_steps(&part, &View::new(sources, &secrets, &opaque));
     }
 
@@ -120,7 +128,11 @@ impl BlameRun<'_> {
             document: output.document.clone(),
             data: output.data.clone(),
             value: place.get(&output.data).cloned(),
-            keys: Arc::new(self.settings.keys.of_value(&output.document.schema, place.clone())),
+            keys: Arc::new(
+                self.settings
+                    .keys
+                    .of_value(&output.document.schema, place.clone()),
+            ),
             place: place.clone(),
             steps: steps.collect(),
             when: None,
@@ -164,7 +176,9 @@ impl BlameRun<'_> {
         pins: &PinChange,
         changes: &mut [&mut FoundChange],
     ) -> Result<SiteStates<'p>, Error> {
-        let Some(mut history) = own.of_further(commit, pins)? else { return Ok(states) };
+        let Some(mut history) = own.of_further(commit, pins)? else {
+            return Ok(states);
+        };
         let first = history.after(pins)?;
         let outputs = changes.iter().map(|change| FollowedOutput {
             key: change.key.clone(),
@@ -173,16 +187,25 @@ impl BlameRun<'_> {
         let outputs = outputs.collect();
         let mut walk = Walk::new(history, states);
         walk.follow(first, outputs);
-        let following =
-            FollowingValues { keys: &self.settings.keys, after_change: AfterChange::Stop };
+        let following = FollowingValues {
+            keys: &self.settings.keys,
+            after_change: AfterChange::Stop,
+        };
         let step =
             |at: &CommitsAtHand<'_, '_>, commit, outputs: &[_]| following.step(at, commit, outputs);
-        let (found, _) =
-            self.run_walk(&mut walk, &step, |change: &FoundChange| change.commit, &mut |_, _| {
-                Ok(())
-            })?;
-        for further in found.iter().filter(|further| further.end == BlameEnd::Changed) {
-            let Some(commit) = &walk.history.commit(further.commit).commit else { continue };
+        let (found, _) = self.run_walk(
+            &mut walk,
+            &step,
+            |change: &FoundChange| change.commit,
+            &mut |_, _| Ok(()),
+        )?;
+        for further in found
+            .iter()
+            .filter(|further| further.end == BlameEnd::Changed)
+        {
+            let Some(commit) = &walk.history.commit(further.commit).commit else {
+                continue;
+            };
             let indexes = || further.values.iter().map(|value| value.index);
             for value in changes.iter_mut().flat_map(|change| &mut change.values) {
                 if indexes().any(|index| index == value.index) {
@@ -207,7 +230,11 @@ pub(super) fn documents(
         return Ok(outputs.map(|(doc, _)| doc).collect());
     };
     let path = request.path.clone().unwrap_or_default();
-    let question = ValueQuestion { schema: schema.clone(), name: name.clone(), path };
+    let question = ValueQuestion {
+        schema: schema.clone(),
+        name: name.clone(),
+        path,
+    };
     Ok(vec![provenance::document(site, &question)?])
 }
 
@@ -220,7 +247,9 @@ fn requested(
     let mut asked = Vec::new();
     for doc in documents(site, request)? {
         let recipe = site.graph.recipe(doc);
-        let Some(data) = site.rendered.data(doc) else { continue };
+        let Some(data) = site.rendered.data(doc) else {
+            continue;
+        };
         let (mut places, mut is_cut) = (vec![Arc::default()], false);
         match &request.path {
             Some(path) => places = vec![Arc::new(provenance::place(data, path)?)],
@@ -230,7 +259,13 @@ fn requested(
             }
         }
         let (document, at, data) = (recipe.key.clone(), recipe.span, data.clone());
-        asked.push(RequestedOutput { document, at, data, places, is_cut });
+        asked.push(RequestedOutput {
+            document,
+            at,
+            data,
+            places,
+            is_cut,
+        });
     }
     Ok(asked)
 }
@@ -257,22 +292,38 @@ fn followed(asked: &[RequestedOutput]) -> Vec<FollowedOutput> {
     let mut of_output = |output: &RequestedOutput| {
         let values = output.places.iter().map(|place| {
             next += 1;
-            FollowedValue { index: next - 1, place: place.clone() }
+            FollowedValue {
+                index: next - 1,
+                place: place.clone(),
+            }
         });
-        FollowedOutput { key: output.document.clone(), values: values.collect() }
+        FollowedOutput {
+            key: output.document.clone(),
+            values: values.collect(),
+        }
     };
     asked.iter().map(&mut of_output).collect()
 }
 
 /// Fails if the value does not exist and never did.
 fn ensure_there(history: &ValueHistory) -> Result<(), Error> {
-    let was_there = history.steps.iter().any(|step| step.before.is_some() || step.after.is_some());
+    let was_there = history
+        .steps
+        .iter()
+        .any(|step| step.before.is_some() || step.after.is_some());
     if history.value.is_some() || was_there {
         return Ok(());
     }
     let (schema, name) = (&history.document.schema, &history.document.name);
-    let message = format!("no value at `{}` of {schema} {name}, now or earlier", history.place);
-    Err(provenance::with_place_help(message, &history.data, &history.place))
+    let message = format!(
+        "no value at `{}` of {schema} {name}, now or earlier",
+        history.place
+    );
+    Err(provenance::with_place_help(
+        message,
+        &history.data,
+        &history.place,
+    ))
 }
 
 fn outputs(
@@ -284,14 +335,24 @@ fn outputs(
     let mut index = 0;
     let mut outputs = Vec::new();
     for output in asked {
-        let mut own = OwnChanges { all: &changes, own: IndexSet::new() };
+        let mut own = OwnChanges {
+            all: &changes,
+            own: IndexSet::new(),
+        };
         let mut change = || {
             index += 1;
-            of_values.get(&(index - 1)).map(|change| own.number_of(*change))
+            of_values
+                .get(&(index - 1))
+                .map(|change| own.number_of(*change))
         };
         let last = output.places.first().and_then(|_| change());
         let places = output.places.into_iter().skip(1);
-        let values = places.map(|place| BlamedValue { place, change: change() }).collect();
+        let values = places
+            .map(|place| BlamedValue {
+                place,
+                change: change(),
+            })
+            .collect();
         let changes: Vec<BlamedChange> = own.into_changes();
         outputs.push(BlamedOutput {
             document: output.document,
@@ -318,7 +379,11 @@ fn changes_of_values(
         let mut known: BTreeMap<(Vec<EditId>, Vec<String>), usize> = BTreeMap::new();
         for value in mem::take(&mut change.values) {
             let edits = value.causes.iter().map(|cause| cause.id).collect();
-            let further = value.further.iter().map(|it| it.commit.id.clone()).collect();
+            let further = value
+                .further
+                .iter()
+                .map(|it| it.commit.id.clone())
+                .collect();
             let at = *known.entry((edits, further)).or_insert_with(|| {
                 changes.push(blamed(&change, value.causes, value.further, named));
                 changes.len() - 1
@@ -341,7 +406,10 @@ impl OwnChanges<'_> {
     }
 
     fn into_changes(self) -> Vec<BlamedChange> {
-        self.own.iter().map(|change| self.all[*change].clone()).collect()
+        self.own
+            .iter()
+            .map(|change| self.all[*change].clone())
+            .collect()
     }
 }
 
@@ -378,21 +446,35 @@ pub(super) fn when(blame: Blame, text: &str) -> Result<Blame, Error> {
         return Err(Error::new(ErrorKind::Usage, message));
     }
     let is_it = |node: &Option<Node>| {
-        node.as_ref().is_some_and(|node| to_flow(node, MAX_WHEN_CHARS) == text)
+        node.as_ref()
+            .is_some_and(|node| to_flow(node, MAX_WHEN_CHARS) == text)
     };
     let values = history.steps.iter().filter_map(|step| step.after.as_ref());
     let values: Vec<String> = values.map(|it| format!("`{}`", to_flow(it, 80))).collect();
     let steps = history.steps.into_iter();
-    let steps: Vec<ValueStep> =
-        steps.filter(|step| is_it(&step.before) != is_it(&step.after)).collect();
+    let steps: Vec<ValueStep> = steps
+        .filter(|step| is_it(&step.before) != is_it(&step.after))
+        .collect();
     if steps.is_empty() {
         let message = format!("the value was never `{text}`");
-        let values = values.iter().take(MAX_VALUES).cloned().collect::<Vec<_>>().join(", ");
+        let values = values
+            .iter()
+            .take(MAX_VALUES)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(", ");
         let help = format!("it was {values}");
         return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     }
-    let history = ValueHistory { steps, when: Some(text.to_owned()), ..history };
-    Ok(Blame { answer: BlameAnswer::Value(history), ..blame })
+    let history = ValueHistory {
+        steps,
+        when: Some(text.to_owned()),
+        ..history
+    };
+    Ok(Blame {
+        answer: BlameAnswer::Value(history),
+        ..blame
+    })
 }
 
 /// Maximum number of characters of a value that is compared with a text.

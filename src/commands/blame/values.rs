@@ -62,7 +62,10 @@ pub(super) struct FoundValue {
 impl FoundValue {
     /// The value, to be traced further.
     pub(super) fn followed(&self) -> FollowedValue {
-        FollowedValue { index: self.index, place: self.place.clone() }
+        FollowedValue {
+            index: self.index,
+            place: self.place.clone(),
+        }
     }
 }
 
@@ -91,7 +94,11 @@ struct ChangedOutput<'s> {
 impl ChangedOutput<'_> {
     /// Files of its document, in the commit and before it.
     fn files(&self) -> [Option<FileId>; 2] {
-        let before = self.before.known.first().and_then(|(_, before)| before.file());
+        let before = self
+            .before
+            .known
+            .first()
+            .and_then(|(_, before)| before.file());
         [self.here.file(), before]
     }
 }
@@ -109,13 +116,20 @@ struct CausesByPlace {
 impl CausesByPlace {
     fn new(causes: Vec<(&Location, BlameCause)>) -> Self {
         let places = PlaceIndex::new(causes.iter().map(|(place, _)| *place));
-        let causes = causes.into_iter().map(|(_, cause)| Arc::new(cause)).collect();
+        let causes = causes
+            .into_iter()
+            .map(|(_, cause)| Arc::new(cause))
+            .collect();
         Self { places, causes }
     }
 
     /// Causes of changes of a value, in it or around it.
     fn of(&self, place: &Location) -> Vec<Arc<BlameCause>> {
-        self.places.around(place).into_iter().map(|at| self.causes[at].clone()).collect()
+        self.places
+            .around(place)
+            .into_iter()
+            .map(|at| self.causes[at].clone())
+            .collect()
     }
 }
 
@@ -168,10 +182,21 @@ impl FollowingValues<'_> {
             let passed = self.take_unchanged(&mut values, here.data(), other, key);
             if !passed.is_empty() {
                 let key = other.name(key).clone();
-                done.passed_on.push((*earlier, FollowedOutput { key, values: passed }));
+                done.passed_on.push((
+                    *earlier,
+                    FollowedOutput {
+                        key,
+                        values: passed,
+                    },
+                ));
             }
         }
-        Some(ChangedOutput { key: key.clone(), here, values, before })
+        Some(ChangedOutput {
+            key: key.clone(),
+            here,
+            values,
+            before,
+        })
     }
 
     /// Removes the values from `left` that are equal in an earlier commit.
@@ -192,7 +217,9 @@ impl FollowingValues<'_> {
                 // A missing value is equal to one of a missing output.
                 let data = head.or(base);
                 let is_absent = |place: &Location| data.is_none_or(|it| place.get(it).is_none());
-                return left.extract_if(.., |value| is_absent(&value.place)).collect();
+                return left
+                    .extract_if(.., |value| is_absent(&value.place))
+                    .collect();
             }
         };
         let keys = self.keys.of_schema(&key.schema);
@@ -208,7 +235,10 @@ impl FollowingValues<'_> {
                 None => value.place.get(base).is_none().then(|| value.place.clone()),
             };
             let is_left = place.is_none();
-            passed.extend(place.map(|place| FollowedValue { place, ..value.clone() }));
+            passed.extend(place.map(|place| FollowedValue {
+                place,
+                ..value.clone()
+            }));
             is_left
         });
         passed
@@ -224,10 +254,18 @@ impl FollowingValues<'_> {
         done: &mut ValuesDone,
     ) {
         let [file, file_before] = output.files();
-        let ChangedOutput { key, here, values, before } = output;
+        let ChangedOutput {
+            key,
+            here,
+            values,
+            before,
+        } = output;
         let base = before.known.first();
         let is_other = |it: &&DocKey| (&it.schema, &it.name) != (&key.schema, &key.name);
-        let renamed_from = base.map(|(_, other)| other.name(&key)).filter(is_other).cloned();
+        let renamed_from = base
+            .map(|(_, other)| other.name(&key))
+            .filter(is_other)
+            .cloned();
         let end = match base {
             Some((_, OutputAt::NoSite)) => BlameEnd::SiteAdded,
             Some(_) => BlameEnd::Changed,
@@ -235,8 +273,9 @@ impl FollowingValues<'_> {
         };
         let (head, data) = (here.data(), base.and_then(|(_, other)| other.data()));
         let keys = self.keys.of_schema(&key.schema);
-        let mut counterparts =
-            head.zip(data).map(|(head, base)| Counterparts::new(base, head, &keys));
+        let mut counterparts = head
+            .zip(data)
+            .map(|(head, base)| Counterparts::new(base, head, &keys));
         let causes = causes.get(&key);
         let mut followed = Vec::new();
         let found = values.iter().map(|value| {
@@ -245,14 +284,21 @@ impl FollowingValues<'_> {
                 Some((_, node)) => Some(*node),
                 None => data.and_then(|data| value.place.get(data)),
             };
-            let place =
-                there.map_or_else(|| value.place.clone(), |(place, _)| shared(&value.place, place));
-            followed.push(FollowedValue { index: value.index, place });
+            let place = there.map_or_else(
+                || value.place.clone(),
+                |(place, _)| shared(&value.place, place),
+            );
+            followed.push(FollowedValue {
+                index: value.index,
+                place,
+            });
             FoundValue {
                 index: value.index,
                 before: before.cloned(),
                 after: head.and_then(|head| value.place.get(head)).cloned(),
-                causes: causes.map(|causes| causes.of(&value.place)).unwrap_or_default(),
+                causes: causes
+                    .map(|causes| causes.of(&value.place))
+                    .unwrap_or_default(),
                 place: value.place.clone(),
                 further: Vec::new(),
             }
@@ -261,7 +307,13 @@ impl FollowingValues<'_> {
         let continues = self.after_change == AfterChange::Continue && end == BlameEnd::Changed;
         if let Some((base, other)) = base.filter(|_| continues) {
             let key = other.name(&key).clone();
-            done.passed_on.push((*base, FollowedOutput { key, values: followed }));
+            done.passed_on.push((
+                *base,
+                FollowedOutput {
+                    key,
+                    values: followed,
+                },
+            ));
         }
         done.changes.push(FoundChange {
             commit,
@@ -278,7 +330,11 @@ impl FollowingValues<'_> {
 
 /// A place, without a copy if it is known already: a walk holds thousands of them, which may be long.
 fn shared(known: &Arc<Location>, place: Location) -> Arc<Location> {
-    if **known == place { known.clone() } else { Arc::new(place) }
+    if **known == place {
+        known.clone()
+    } else {
+        Arc::new(place)
+    }
 }
 
 /// Merges the values of each output, which several commits may have passed on.
@@ -304,17 +360,28 @@ fn causes(
     let mut by_base: BTreeMap<CommitIndex, HashMap<&DocKey, &ChangedOutput<'_>>> = BTreeMap::new();
     for output in outputs {
         if let Some((base, _)) = output.before.known.first() {
-            by_base.entry(*base).or_default().insert(&output.key, output);
+            by_base
+                .entry(*base)
+                .or_default()
+                .insert(&output.key, output);
         }
     }
     let mut causes = CausesByOutput::new();
     for (base, outputs) in by_base {
         let focus = |changes: Vec<Change>| {
-            let asked = changes.into_iter().filter_map(|it| Some((outputs.get(&it.key)?, it)));
-            asked.flat_map(|(output, change)| split(change, &output.values)).collect()
+            let asked = changes
+                .into_iter()
+                .filter_map(|it| Some((outputs.get(&it.key)?, it)));
+            asked
+                .flat_map(|(output, change)| split(change, &output.values))
+                .collect()
         };
-        let Some((base, head)) = at.index_of(base).zip(at.index_of(commit)) else { continue };
-        let Some(found) = at.states.changes(base, head, focus) else { continue };
+        let Some((base, head)) = at.index_of(base).zip(at.index_of(commit)) else {
+            continue;
+        };
+        let Some(found) = at.states.changes(base, head, focus) else {
+            continue;
+        };
         let edits: Vec<Arc<Edit>> = found.edits.into_iter().map(Arc::new).collect();
         let whole = Location::root();
         let mut by_output: HashMap<&DocKey, Vec<(&Location, BlameCause)>> = HashMap::new();
@@ -327,11 +394,23 @@ fn causes(
                 let mut texts = edit.base.iter().chain(&edit.head);
                 let is_in_own_file = texts.any(|text| files.contains(&Some(text.at.file)));
                 let route = cause.route.clone();
-                (place, BlameCause { id: cause.edit, edit, is_in_own_file, route })
+                (
+                    place,
+                    BlameCause {
+                        id: cause.edit,
+                        edit,
+                        is_in_own_file,
+                        route,
+                    },
+                )
             }));
         }
         // Each output has one base.
-        causes.extend(by_output.into_iter().map(|(key, of)| (key.clone(), CausesByPlace::new(of))));
+        causes.extend(
+            by_output
+                .into_iter()
+                .map(|(key, of)| (key.clone(), CausesByPlace::new(of))),
+        );
     }
     causes
 }
@@ -343,9 +422,16 @@ fn split(change: Change, values: &[FollowedValue]) -> Vec<Change> {
     }
     let values = PlaceIndex::new(values.iter().map(|value| &*value.place));
     let Change { data, .. } = change;
-    let whole = Change { data: Vec::new(), metadata: Vec::new(), ..change };
+    let whole = Change {
+        data: Vec::new(),
+        metadata: Vec::new(),
+        ..change
+    };
     data.into_iter()
         .filter(|difference| !values.around(difference.location()).is_empty())
-        .map(|difference| Change { data: vec![difference], ..whole.clone() })
+        .map(|difference| Change {
+            data: vec![difference],
+            ..whole.clone()
+        })
         .collect()
 }

@@ -43,14 +43,24 @@ pub(super) type Step<'f, T, C> =
 
 impl<T, C> Default for Done<T, C> {
     fn default() -> Self {
-        Self { passed_on: Vec::new(), changes: Vec::new(), unusable: BTreeMap::new() }
+        Self {
+            passed_on: Vec::new(),
+            changes: Vec::new(),
+            unusable: BTreeMap::new(),
+        }
     }
 }
 
 impl<'w, 'p, T> Walk<'w, 'p, T> {
     pub(super) fn new(history: SiteHistory<'w>, states: SiteStates<'p>) -> Self {
         let (states, pending, unusable) = (Some(states), BTreeMap::new(), BTreeMap::new());
-        Self { history, states, pending, window: 4, unusable }
+        Self {
+            history,
+            states,
+            pending,
+            window: 4,
+            unusable,
+        }
     }
 
     /// Lends the states to another walk.
@@ -85,13 +95,18 @@ impl<'w, 'p, T> Walk<'w, 'p, T> {
     ) -> Result<S, Error> {
         let states = [self.history.state(commit)?];
         let site_states = self.states.as_mut().expect("the states are not lent");
-        site_states.look(&states, self.history.further(), |at_hand| look(at_hand.state(0), at_hand))
+        site_states.look(&states, self.history.further(), |at_hand| {
+            look(at_hand.state(0), at_hand)
+        })
     }
 
     /// Adds items to trace from a commit on.
     pub(super) fn follow(&mut self, commit: CommitIndex, items: Vec<T>) {
         let time = Reverse(self.history.commit(commit).time());
-        self.pending.entry((time, commit)).or_default().extend(items);
+        self.pending
+            .entry((time, commit))
+            .or_default()
+            .extend(items);
     }
 
     /// Continues as far as the commits in memory allow, and passes every change to `found`. Returns
@@ -115,14 +130,22 @@ impl<'w, 'p, T> Walk<'w, 'p, T> {
             states.push(self.history.state(*commit)?);
         }
         let mut has_moved = false;
-        let Self { history, states: site_states, pending, unusable, .. } = self;
+        let Self {
+            history,
+            states: site_states,
+            pending,
+            unusable,
+            ..
+        } = self;
         let (history, site_states) = (&*history, site_states.as_mut());
         let site_states = site_states.expect("the states are not lent");
         let progress = site_states.progress();
         site_states.look(&states, history.further(), |at_hand| {
             let at_hand = CommitsAtHand::new(history, at_hand, &commits);
             while let Some(entry) = pending.first_entry() {
-                let Some(done) = step(&at_hand, entry.key().1, entry.get()) else { break };
+                let Some(done) = step(&at_hand, entry.key().1, entry.get()) else {
+                    break;
+                };
                 entry.remove();
                 progress.add(ProgressUnit::Commits, 1);
                 has_moved = true;
@@ -134,7 +157,11 @@ impl<'w, 'p, T> Walk<'w, 'p, T> {
                 done.changes.into_iter().for_each(&mut *found);
             }
         })?;
-        let most = if has_moved { MAX_WINDOW.max(self.window) } else { usize::MAX };
+        let most = if has_moved {
+            MAX_WINDOW.max(self.window)
+        } else {
+            usize::MAX
+        };
         self.window = (self.window * 2).min(most);
         Ok(!self.pending.is_empty())
     }
@@ -235,7 +262,11 @@ impl<'s, 'h> CommitsAtHand<'s, 'h> {
         states: &'s StatesAtHand<'h>,
         commits: &[CommitIndex],
     ) -> Self {
-        let indexes = commits.iter().enumerate().map(|(at, commit)| (*commit, at)).collect();
+        let indexes = commits
+            .iter()
+            .enumerate()
+            .map(|(at, commit)| (*commit, at))
+            .collect();
         Self {
             history,
             states,
@@ -255,7 +286,11 @@ impl<'s, 'h> CommitsAtHand<'s, 'h> {
     ) -> Option<Rc<EditsBetween>> {
         let (base, head) = (self.index_of(base)?, self.index_of(head)?);
         let find = || EditsBetween::of(self.states, base, head).map(Rc::new);
-        self.edits.borrow_mut().entry((base, head)).or_insert_with(find).clone()
+        self.edits
+            .borrow_mut()
+            .entry((base, head))
+            .or_insert_with(find)
+            .clone()
     }
 
     /// Texts of the findings of a commit, if it is in memory.
@@ -318,7 +353,9 @@ impl<'s, 'h> CommitsAtHand<'s, 'h> {
             [only] if !is_of_layer => Some(only),
             several => several.iter().find(is_it),
         };
-        let Some(doc) = doc else { return Some(Known::Is(OutputAt::Absent)) };
+        let Some(doc) = doc else {
+            return Some(Known::Is(OutputAt::Absent));
+        };
         let recipe = site.graph.recipe(*doc);
         Some(match site.rendered.outcome(*doc) {
             Outcome::Ready(data) => {
@@ -350,7 +387,9 @@ impl<'s, 'h> CommitsAtHand<'s, 'h> {
     ) -> Option<DocKey> {
         let pair = (self.index_of(earlier)?, self.index_of(later)?);
         let mut renamed = self.renamed.borrow_mut();
-        let of_pair = renamed.entry(pair).or_insert_with(|| self.states.renamed(pair.0, pair.1));
+        let of_pair = renamed
+            .entry(pair)
+            .or_insert_with(|| self.states.renamed(pair.0, pair.1));
         of_pair.get(key).cloned()
     }
 
@@ -362,7 +401,10 @@ impl<'s, 'h> CommitsAtHand<'s, 'h> {
         known: &dyn Fn(CommitIndex) -> Option<Known<K>>,
         unusable: &mut BTreeMap<CommitIndex, Option<Span>>,
     ) -> Option<Before<K>> {
-        let mut before = Before { known: Vec::new(), passed_over: Vec::new() };
+        let mut before = Before {
+            known: Vec::new(),
+            passed_over: Vec::new(),
+        };
         self.add_before(commit, known, &mut before, unusable)?;
         Some(before)
     }

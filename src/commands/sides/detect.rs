@@ -80,7 +80,11 @@ fn pre_commit_first_push(
         return Ok(None);
     };
     let pushed = commit(repository, pushed, name.unwrap_or(pushed))?;
-    Ok(Some(ChosenSides::new("pre-commit-first-push", ChosenSide::Nothing, pushed)))
+    Ok(Some(ChosenSides::new(
+        "pre-commit-first-push",
+        ChosenSide::Nothing,
+        pushed,
+    )))
 }
 
 /// pre-commit gives two commits when it checks a push, or with `--from-ref` and `--to-ref`. The
@@ -114,9 +118,9 @@ fn pre_commit_staged(
     }
     let sides = staged(repository, "pre-commit-staged")?;
     let nothing_is_staged = || match &sides.from {
-        ChosenSide::Commit { id, .. } => {
-            Ok(repository.index()?.holds_the_same_as(&repository.commit(id)?))
-        }
+        ChosenSide::Commit { id, .. } => Ok(repository
+            .index()?
+            .holds_the_same_as(&repository.commit(id)?)),
         ChosenSide::Nothing | ChosenSide::Index | ChosenSide::WorkTree => Ok(false),
     };
     if is_ci(environment) && nothing_is_staged()? {
@@ -159,7 +163,11 @@ fn github_pull_request(
     let event = Event::of(environment)?;
     let head = event.text(&["pull_request", "head", "sha"])?;
     if let Some(target) = merged_into(repository, "HEAD", head)? {
-        let from = commit(repository, &target, "target branch as GitHub merged into it");
+        let from = commit(
+            repository,
+            &target,
+            "target branch as GitHub merged into it",
+        );
         let from = from.map_err(|error| {
             let fetch = error.help().unwrap_or_default();
             let help = format!("{fetch} (with `actions/checkout`: `fetch-depth: 2`)");
@@ -231,9 +239,17 @@ fn gitlab(
     if let Some(source) = environment.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA")
         && let Some(target) = merged_into(repository, head, source)?
     {
-        let from = commit(repository, &target, "target branch as GitLab merged into it")?;
+        let from = commit(
+            repository,
+            &target,
+            "target branch as GitLab merged into it",
+        )?;
         let to = commit(repository, head, "GitLab's merge of the merge request")?;
-        return Ok(Some(ChosenSides::new("gitlab-merge-first-parent", from, to)));
+        return Ok(Some(ChosenSides::new(
+            "gitlab-merge-first-parent",
+            from,
+            to,
+        )));
     }
     let from = commit(repository, base, "base of the merge request")?;
     let to = commit(repository, head, "head of the merge request")?;
@@ -274,7 +290,9 @@ fn bitbucket(
         return Ok(Some(ChosenSides::new(CODE, from, to)));
     }
     let branch = environment.get("BITBUCKET_PR_DESTINATION_BRANCH");
-    branch.map(|branch| since_target(repository, CODE, branch)).transpose()
+    branch
+        .map(|branch| since_target(repository, CODE, branch))
+        .transpose()
 }
 
 /// Gerrit, with the variables of its trigger for Jenkins: a change is one commit.
@@ -337,7 +355,11 @@ fn since_target(
 ) -> Result<ChosenSides, Error> {
     let remote = repository.remote().unwrap_or_else(|| "origin".to_owned());
     let from = common(repository, &format!("{remote}/{branch}"), "HEAD")?;
-    Ok(ChosenSides::new(code, from, commit(repository, "HEAD", "HEAD")?))
+    Ok(ChosenSides::new(
+        code,
+        from,
+        commit(repository, "HEAD", "HEAD")?,
+    ))
 }
 
 /// The parent that `head` was merged into, if `merge` is a merge of it.
@@ -373,10 +395,13 @@ impl Event {
 
     fn text(&self, path: &[&str]) -> Result<&str, Error> {
         let found = path.iter().try_fold(&self.0, |value, key| value.get(key));
-        found.and_then(Json::as_str).filter(|text| !text.is_empty()).ok_or_else(|| {
-            let message = format!("the event of this GitHub job has no `{}`", path.join("."));
-            Error::new(ErrorKind::Usage, message).with_help(FLAGS_HELP)
-        })
+        found
+            .and_then(Json::as_str)
+            .filter(|text| !text.is_empty())
+            .ok_or_else(|| {
+                let message = format!("the event of this GitHub job has no `{}`", path.join("."));
+                Error::new(ErrorKind::Usage, message).with_help(FLAGS_HELP)
+            })
     }
 }
 

@@ -44,7 +44,10 @@ impl SideSelection {
         if self != Self::default() {
             return self;
         }
-        Self { from: Some("HEAD".to_owned()), ..self }
+        Self {
+            from: Some("HEAD".to_owned()),
+            ..self
+        }
     }
 }
 
@@ -64,12 +67,18 @@ impl Range {
     pub fn parse(text: &str) -> Option<Self> {
         let (from, to, merge_base) = match text.split_once("...") {
             Some((from, to)) => (from, to, MergeBase::Use),
-            None => text.split_once("..").map(|(from, to)| (from, to, MergeBase::Skip))?,
+            None => text
+                .split_once("..")
+                .map(|(from, to)| (from, to, MergeBase::Skip))?,
         };
         let is_path = from.ends_with('/') || to.starts_with(['/', '.']) || to.contains("..");
         let is_empty = from.is_empty() && to.is_empty();
         let or_head = |end: &str| if end.is_empty() { "HEAD" } else { end }.to_owned();
-        (!is_path && !is_empty).then(|| Self { from: or_head(from), to: or_head(to), merge_base })
+        (!is_path && !is_empty).then(|| Self {
+            from: or_head(from),
+            to: or_head(to),
+            merge_base,
+        })
     }
 
     /// The two sides. With `since`, the earlier one is always the merge base.
@@ -78,7 +87,11 @@ impl Range {
             (MergeBase::Skip, MergeBase::Skip) => commit(repository, &self.from, &self.from)?,
             (MergeBase::Use, _) | (_, MergeBase::Use) => common(repository, &self.from, &self.to)?,
         };
-        Ok(ChosenSides::new("from-to", from, commit(repository, &self.to, &self.to)?))
+        Ok(ChosenSides::new(
+            "from-to",
+            from,
+            commit(repository, &self.to, &self.to)?,
+        ))
     }
 }
 
@@ -110,7 +123,10 @@ impl Environment {
     /// Value of a variable; an empty one counts as not set.
     fn get(&self, name: &str) -> Option<&str> {
         debug_assert!(Self::VARIABLES.contains(&name), "{name} is not read");
-        self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
+        self.variables
+            .get(name)
+            .map(String::as_str)
+            .filter(|value| !value.is_empty())
     }
 }
 
@@ -159,14 +175,27 @@ pub struct ChosenSides {
 impl ChosenSides {
     fn new(code: &'static str, from: ChosenSide, to: ChosenSide) -> Self {
         let sentence = format!("{from} against {to}");
-        Self { from, to, bumps: Vec::new(), chosen: Chosen { code, sentence } }
+        Self {
+            from,
+            to,
+            bumps: Vec::new(),
+            chosen: Chosen { code, sentence },
+        }
     }
 
     fn bumped(bumps: &[Bump]) -> Self {
         let words: Vec<String> = bumps.iter().map(ToString::to_string).collect();
         let sentence = format!("the working tree against itself with {}", words.join(", "));
         let (from, to, bumps) = (ChosenSide::WorkTree, ChosenSide::WorkTree, bumps.to_vec());
-        Self { from, to, bumps, chosen: Chosen { code: "bump", sentence } }
+        Self {
+            from,
+            to,
+            bumps,
+            chosen: Chosen {
+                code: "bump",
+                sentence,
+            },
+        }
     }
 }
 
@@ -191,12 +220,16 @@ pub fn choose(
 ) -> Result<Option<ChosenSides>, Error> {
     refuse_contradiction(wanted)?;
     let sides = match wanted {
-        SideSelection { since: Some(revision), merge_base, .. } => {
-            Some(since(repository, revision, *merge_base)?)
-        }
-        SideSelection { from: Some(from), to, .. } => {
-            Some(from_to(repository, from, to.as_deref())?)
-        }
+        SideSelection {
+            since: Some(revision),
+            merge_base,
+            ..
+        } => Some(since(repository, revision, *merge_base)?),
+        SideSelection {
+            from: Some(from),
+            to,
+            ..
+        } => Some(from_to(repository, from, to.as_deref())?),
         SideSelection { staged: true, .. } => Some(staged(repository, "staged")?),
         SideSelection { auto: true, .. } => detect::sides(repository, environment)?,
         SideSelection { bumps, .. } if !bumps.is_empty() => Some(ChosenSides::bumped(bumps)),
@@ -226,8 +259,13 @@ pub(crate) fn open(
 
 fn refuse_contradiction(wanted: &SideSelection) -> Result<(), Error> {
     let is_bumped = !wanted.bumps.is_empty();
-    let given =
-        [wanted.since.is_some(), wanted.staged, wanted.from.is_some(), wanted.auto, is_bumped];
+    let given = [
+        wanted.since.is_some(),
+        wanted.staged,
+        wanted.from.is_some(),
+        wanted.auto,
+        is_bumped,
+    ];
     let refusal = if given.into_iter().filter(|given| *given).count() > 1 {
         "only one of `--since`, `--staged`, `--from`, `--bump` and `--auto` can be used"
     } else if wanted.to.is_some() && wanted.from.is_none() {
@@ -276,7 +314,11 @@ fn from_to(repository: &Repository, from: &str, to: Option<&str>) -> Result<Chos
         Some("index") => ChosenSide::Index,
         Some(revision) => commit(repository, revision, revision)?,
     };
-    Ok(ChosenSides::new("from-to", commit(repository, from, from)?, to))
+    Ok(ChosenSides::new(
+        "from-to",
+        commit(repository, from, from)?,
+        to,
+    ))
 }
 
 /// Sides for the next commit. Before the first commit the base is empty, as in `git diff --staged`.
@@ -291,7 +333,10 @@ fn staged(repository: &Repository, code: &'static str) -> Result<ChosenSides, Er
 
 /// The commit that `revision` names. `name` describes it in messages.
 fn commit(repository: &Repository, revision: &str, name: &str) -> Result<ChosenSide, Error> {
-    Ok(ChosenSide::Commit { id: repository.resolve(revision)?, name: name.to_owned() })
+    Ok(ChosenSide::Commit {
+        id: repository.resolve(revision)?,
+        name: name.to_owned(),
+    })
 }
 
 /// Merge base of two histories.
@@ -303,7 +348,10 @@ fn common(repository: &Repository, one: &str, other: &str) -> Result<ChosenSide,
             format!("pass `--since {revision} --no-merge-base` to compare with `{one}` itself");
         return Err(Error::new(ErrorKind::Git, message).with_help(help));
     };
-    let name =
-        if one == other { one.to_owned() } else { format!("merge-base of {one} and {other}") };
+    let name = if one == other {
+        one.to_owned()
+    } else {
+        format!("merge-base of {one} and {other}")
+    };
     Ok(ChosenSide::Commit { id, name })
 }

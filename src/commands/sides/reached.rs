@@ -36,7 +36,9 @@ impl ReachedByEdits {
         let is_around = |root: &RepoPath| root == from || from.below(root).is_some();
         let definitions = trees(&staged, &is_around, &SiteNames::new())?;
         let layouts = [0, 1].map(|side| Layout::discover(&definitions[side], from).ok().flatten());
-        let [Some(base), Some(head)] = layouts else { return None };
+        let [Some(base), Some(head)] = layouts else {
+            return None;
+        };
         if base.root != head.root {
             return None;
         }
@@ -56,7 +58,9 @@ fn trees(
     sites: &SiteNames,
 ) -> Option<[StoredTree; 2]> {
     staged.trees(&|folder| {
-        let Some((root, site)) = Layout::site_of_folder(folder) else { return true };
+        let Some((root, site)) = Layout::site_of_folder(folder) else {
+            return true;
+        };
         // Both sides have the same definitions, because none is edited.
         let has_definition = || staged.has_file(&RepoPath::new(folder).join(Layout::DEFINITION));
         !is_root(&root) || sites.contains(site) || !has_definition()

@@ -162,7 +162,12 @@ pub fn write_blame_json(blame: &Blame, view: &View<'_>, out: &mut dyn Write) -> 
         }
         BlameAnswer::Value(history) => form.value = Some(ValueForm::new(history, view)),
         BlameAnswer::Findings(findings) => {
-            form.findings = Some(findings.iter().map(|it| FindingForm::new(it, view)).collect());
+            form.findings = Some(
+                findings
+                    .iter()
+                    .map(|it| FindingForm::new(it, view))
+                    .collect(),
+            );
         }
         BlameAnswer::Texts(texts) => {
             form.texts = Some(texts.iter().map(|it| TextForm::new(it, view)).collect());
@@ -183,7 +188,9 @@ impl<'a> CommitForm<'a> {
             subject: commit.map(|it| &*it.subject),
             site: site.as_deref(),
             unusable: unusable.is_some(),
-            at: unusable.and_then(|(_, at)| *at).map(|at| PlaceForm::new(at, view)),
+            at: unusable
+                .and_then(|(_, at)| *at)
+                .map(|at| PlaceForm::new(at, view)),
         }
     }
 }
@@ -192,7 +199,11 @@ impl<'a> OutputForm<'a> {
     fn new(output: &'a BlamedOutput, view: &View<'a>) -> Self {
         let value = |value: &BlamedValue| {
             let (pointer, path) = named(&value.place, view);
-            BlamedValueForm { pointer, path, change: value.change }
+            BlamedValueForm {
+                pointer,
+                path,
+                change: value.change,
+            }
         };
         Self {
             document: &output.document,
@@ -200,7 +211,11 @@ impl<'a> OutputForm<'a> {
             last: output.last,
             truncated: output.is_cut,
             values: output.values.iter().map(value).collect(),
-            changes: output.changes.iter().map(|change| ChangeForm::new(change, view)).collect(),
+            changes: output
+                .changes
+                .iter()
+                .map(|change| ChangeForm::new(change, view))
+                .collect(),
         }
     }
 }
@@ -213,7 +228,11 @@ impl<'a> ValueForm<'a> {
             pointer,
             path,
             value: history.value.as_ref().map(as_json),
-            history: history.steps.iter().map(|step| StepForm::new(step, view)).collect(),
+            history: history
+                .steps
+                .iter()
+                .map(|step| StepForm::new(step, view))
+                .collect(),
         }
     }
 }
@@ -237,7 +256,10 @@ impl<'a> FindingForm<'a> {
             rule: finding.rule,
             message: &finding.message,
             at: PlaceForm::new(finding.at, view),
-            change: finding.change.as_ref().map(|change| ChangeForm::new(change, view)),
+            change: finding
+                .change
+                .as_ref()
+                .map(|change| ChangeForm::new(change, view)),
         }
     }
 }
@@ -268,7 +290,11 @@ impl<'a> ChangeForm<'a> {
             own_file: change.touched,
             passed_over: &change.passed_over,
             renamed_from: change.renamed_from.as_ref(),
-            edits: change.causes.iter().map(|cause| CauseForm::new(cause, view)).collect(),
+            edits: change
+                .causes
+                .iter()
+                .map(|cause| CauseForm::new(cause, view))
+                .collect(),
             further: change.further.iter().map(FurtherForm::new).collect(),
         }
     }
@@ -276,20 +302,43 @@ impl<'a> ChangeForm<'a> {
 
 impl<'a> FurtherForm<'a> {
     fn new(further: &'a FurtherCommit) -> Self {
-        let LoggedCommit { id, author, date, subject, .. } = &further.commit;
-        Self { repository: &further.repository, id, author, date, subject }
+        let LoggedCommit {
+            id,
+            author,
+            date,
+            subject,
+            ..
+        } = &further.commit;
+        Self {
+            repository: &further.repository,
+            id,
+            author,
+            date,
+            subject,
+        }
     }
 }
 
 impl<'a> CauseForm<'a> {
     fn new(cause: &'a BlameCause, view: &View<'a>) -> Self {
-        let route = cause.route.iter().map(|hop| RouteStep::new(hop, view)).collect();
-        Self { edit: EditForm::new(&cause.edit, view), route }
+        let route = cause
+            .route
+            .iter()
+            .map(|hop| RouteStep::new(hop, view))
+            .collect();
+        Self {
+            edit: EditForm::new(&cause.edit, view),
+            route,
+        }
     }
 }
 
 fn as_json(node: &Node) -> NodeAsJson<'_> {
-    NodeAsJson { node, order: KeyOrder::Document, show_secrets: false }
+    NodeAsJson {
+        node,
+        order: KeyOrder::Document,
+        show_secrets: false,
+    }
 }
 
 /// Returns a location as a JSON Pointer and as a path, without secret parts.
@@ -305,7 +354,12 @@ fn named(place: &Location, view: &View<'_>) -> (String, String) {
 /// # Errors
 /// Fails if writing to `out` fails.
 pub fn write_porcelain(blame: &Blame, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let mut lines = PorcelainLines { blame, view, known: BTreeSet::new(), out };
+    let mut lines = PorcelainLines {
+        blame,
+        view,
+        known: BTreeSet::new(),
+        out,
+    };
     match &blame.answer {
         BlameAnswer::Outputs(outputs) => {
             for output in outputs {
@@ -326,21 +380,28 @@ pub fn write_porcelain(blame: &Blame, view: &View<'_>, out: &mut dyn Write) -> i
         }
         BlameAnswer::Findings(findings) => {
             for finding in findings {
-                let Some(change) = &finding.change else { continue };
+                let Some(change) = &finding.change else {
+                    continue;
+                };
                 lines.commit(change.commit, finding.rule)?;
                 lines.change(change, Some(&finding.message))?;
             }
         }
         BlameAnswer::Texts(texts) => {
-            for (text, step) in
-                texts.iter().flat_map(|text| text.steps.iter().map(move |it| (text, it)))
+            for (text, step) in texts
+                .iter()
+                .flat_map(|text| text.steps.iter().map(move |it| (text, it)))
             {
                 lines.commit(step.change.commit, &text.place)?;
                 lines.change(&step.change, Some(&step.after.words()))?;
             }
         }
     }
-    if blame.end == LogEnd::Whole { Ok(()) } else { writeln!(lines.out, "partial") }
+    if blame.end == LogEnd::Whole {
+        Ok(())
+    } else {
+        writeln!(lines.out, "partial")
+    }
 }
 
 struct PorcelainLines<'p> {
@@ -361,8 +422,17 @@ impl PorcelainLines<'_> {
         is_secret: bool,
     ) -> io::Result<()> {
         self.commit(change.commit, &named(place, self.view).0)?;
-        writeln!(self.out, "document {} {}", clean(&key.schema), clean(&key.name))?;
-        writeln!(self.out, "own-file {}", if change.touched { "yes" } else { "no" })?;
+        writeln!(
+            self.out,
+            "document {} {}",
+            clean(&key.schema),
+            clean(&key.name)
+        )?;
+        writeln!(
+            self.out,
+            "own-file {}",
+            if change.touched { "yes" } else { "no" }
+        )?;
         let value = match node {
             _ if is_secret => Some(HIDDEN.to_owned()),
             node => node.map(|node| to_flow(node, usize::MAX / 8)),
@@ -391,7 +461,12 @@ impl PorcelainLines<'_> {
         writeln!(self.out, "end {}", change.end.as_str())?;
         for cause in &change.causes {
             let place = self.view.place(cause.edit.at());
-            writeln!(self.out, "edit {}:{}", clean(place.path.as_str()), place.line)?;
+            writeln!(
+                self.out,
+                "edit {}:{}",
+                clean(place.path.as_str()),
+                place.line
+            )?;
         }
         match value {
             Some(value) => writeln!(self.out, "\t{}", clean(value)),

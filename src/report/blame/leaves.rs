@@ -64,7 +64,10 @@ impl ChangedLeaves {
                 }
                 let path = view.shown_path(place, &difference.items);
                 let path = clean(&path).into_owned();
-                leaves.lines.push(LeafLine { path, change: change() });
+                leaves.lines.push(LeafLine {
+                    path,
+                    change: change(),
+                });
             });
         }
         leaves

@@ -39,7 +39,13 @@ pub fn write(
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut page = BlamePage { blame, view, style, signs: Signs::of(style), out };
+    let mut page = BlamePage {
+        blame,
+        view,
+        style,
+        signs: Signs::of(style),
+        out,
+    };
     match &blame.answer {
         BlameAnswer::Value(history) => page.value(history)?,
         BlameAnswer::Findings(findings) => page.findings(findings)?,
@@ -63,8 +69,16 @@ pub fn write_steps(
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let BlameAnswer::Value(history) = &part.answer else { return Ok(()) };
-    let mut page = BlamePage { blame: part, view, style, signs: Signs::of(style), out };
+    let BlameAnswer::Value(history) = &part.answer else {
+        return Ok(());
+    };
+    let mut page = BlamePage {
+        blame: part,
+        view,
+        style,
+        signs: Signs::of(style),
+        out,
+    };
     if is_first {
         page.value_heading(history)?;
     }
@@ -85,7 +99,14 @@ pub fn write_end(
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    BlamePage { blame, view, style, signs: Signs::of(style), out }.notes()
+    BlamePage {
+        blame,
+        view,
+        style,
+        signs: Signs::of(style),
+        out,
+    }
+    .notes()
 }
 
 struct BlamePage<'p> {
@@ -100,10 +121,19 @@ impl BlamePage<'_> {
     fn output(&mut self, output: &BlamedOutput) -> io::Result<()> {
         let place = self.view.place(output.at);
         let key = &output.document;
-        let at = format!("{}{}:{}", self.signs.between, clean(place.path.as_str()), place.line);
+        let at = format!(
+            "{}{}:{}",
+            self.signs.between,
+            clean(place.path.as_str()),
+            place.line
+        );
         let heading = format!("{}{}{at}", self.site(), named(key));
         let heading = painted(&heading, TextRole::Strong, self.style);
-        writeln!(self.out, "{}\n", wrap(&heading, self.style.columns(), "", "  "))?;
+        writeln!(
+            self.out,
+            "{}\n",
+            wrap(&heading, self.style.columns(), "", "  ")
+        )?;
         self.yaml(output)?;
         writeln!(self.out)?;
         let mut by_commit: BTreeMap<usize, Vec<&BlamedChange>> = BTreeMap::new();
@@ -117,7 +147,11 @@ impl BlamePage<'_> {
     }
 
     fn site(&self) -> String {
-        self.blame.site.as_ref().map(|site| format!("{} ", clean(site))).unwrap_or_default()
+        self.blame
+            .site
+            .as_ref()
+            .map(|site| format!("{} ", clean(site)))
+            .unwrap_or_default()
     }
 
     /// Writes the document as YAML with a commit before each value.
@@ -125,10 +159,19 @@ impl BlamePage<'_> {
         /// Maximum number of lines shown of a block scalar.
         const MAX_TEXT_LINES: usize = 3;
         let mut values = Vec::new();
-        let most = if output.is_cut { output.values.len() } else { usize::MAX };
-        let Some(numbered) = numbered(&output.data, most, &mut values) else { return Ok(()) };
+        let most = if output.is_cut {
+            output.values.len()
+        } else {
+            usize::MAX
+        };
+        let Some(numbered) = numbered(&output.data, most, &mut values) else {
+            return Ok(());
+        };
         let origin = |span: Span| format!("{MARK}{}", span.start);
-        let options = emit::EmitOptions { show_secrets: false, origin: Some(&origin) };
+        let options = emit::EmitOptions {
+            show_secrets: false,
+            origin: Some(&origin),
+        };
         let text = to_yaml(&numbered, &options);
         let blank = " ".repeat(SHORT_ID + 3);
         let mut lines = text.lines();
@@ -148,13 +191,21 @@ impl BlamePage<'_> {
             if body > MAX_TEXT_LINES {
                 let more = counted(body - MAX_TEXT_LINES, "more line");
                 let indent = line.len() - line.trim_start().len();
-                writeln!(self.out, "{blank}{:indent$}  {} {more}", "", self.signs.dots)?;
+                writeln!(
+                    self.out,
+                    "{blank}{:indent$}  {} {more}",
+                    "", self.signs.dots
+                )?;
                 lines.by_ref().take(body - MAX_TEXT_LINES).for_each(drop);
             }
             next += 1;
         }
         if output.is_cut {
-            writeln!(self.out, "{blank}{} further values are not traced", self.signs.dots)?;
+            writeln!(
+                self.out,
+                "{blank}{} further values are not traced",
+                self.signs.dots
+            )?;
         }
         Ok(())
     }
@@ -213,7 +264,11 @@ impl BlamePage<'_> {
             Some(commit) => format!("{id}  {}", describe_commit(commit)),
             None => format!("{id}  not committed yet"),
         };
-        writeln!(self.out, "{}", wrap(&line, self.style.columns(), "", "    "))
+        writeln!(
+            self.out,
+            "{}",
+            wrap(&line, self.style.columns(), "", "    ")
+        )
     }
 
     fn causes(
@@ -229,8 +284,10 @@ impl BlamePage<'_> {
         for change in changes {
             lines.extend(self.describe_end(change));
         }
-        let causes: Vec<&Arc<BlameCause>> =
-            causes.into_iter().filter(|cause| known.insert(cause.id)).collect();
+        let causes: Vec<&Arc<BlameCause>> = causes
+            .into_iter()
+            .filter(|cause| known.insert(cause.id))
+            .collect();
         for cause in causes.iter().take(MAX_EDITS) {
             let mark = self.sign(!cause.is_in_own_file);
             lines.push(format!("{mark} {}", self.cause(cause)));
@@ -244,13 +301,24 @@ impl BlamePage<'_> {
             let (id, words) = (short_id(&commit.id), describe_commit(commit));
             lines.push(format!("in {}: {id}  {words}", clean(repository)));
         }
-        if let Some(renamed) = changes.iter().find_map(|change| change.renamed_from.as_ref()) {
-            lines.push(format!("renamed from {} {}", clean(&renamed.schema), clean(&renamed.name)));
+        if let Some(renamed) = changes
+            .iter()
+            .find_map(|change| change.renamed_from.as_ref())
+        {
+            lines.push(format!(
+                "renamed from {} {}",
+                clean(&renamed.schema),
+                clean(&renamed.name)
+            ));
         }
         lines.extend(self.renamed_site(commit));
         lines.dedup();
         for line in lines {
-            writeln!(self.out, "{}", wrap(&line, self.style.columns(), "    ", "      "))?;
+            writeln!(
+                self.out,
+                "{}",
+                wrap(&line, self.style.columns(), "    ", "      ")
+            )?;
         }
         Ok(())
     }
@@ -273,9 +341,14 @@ impl BlamePage<'_> {
         let over = match &change.passed_over[..] {
             [] => None,
             over => {
-                let ids: Vec<String> =
-                    over.iter().map(|at| self.short_id(&self.blame.commits[*at])).collect();
-                Some(format!("or in {}, which cannot be rendered", ids.join(", ")))
+                let ids: Vec<String> = over
+                    .iter()
+                    .map(|at| self.short_id(&self.blame.commits[*at]))
+                    .collect();
+                Some(format!(
+                    "or in {}, which cannot be rendered",
+                    ids.join(", ")
+                ))
             }
         };
         end.into_iter().chain(over).collect()
@@ -335,7 +408,11 @@ impl BlamePage<'_> {
         let place = self.view.shown_location(&history.place).to_string();
         let heading = format!("{}{} {}", self.site(), named(key), clean(&place));
         let heading = painted(&heading, TextRole::Strong, self.style);
-        writeln!(self.out, "{}", wrap(&heading, self.style.columns(), "", "  "))
+        writeln!(
+            self.out,
+            "{}",
+            wrap(&heading, self.style.columns(), "", "  ")
+        )
     }
 
     fn step(&mut self, history: &ValueHistory, step: &ValueStep) -> io::Result<()> {
@@ -370,7 +447,11 @@ impl BlamePage<'_> {
                 format!("~ {path}: {} {arrow} {}", old(before), new(after))
             }
             LeafChange::Reordered { before, after } => {
-                format!("~ {path} (order changed): {} {arrow} {}", old(before), new(after))
+                format!(
+                    "~ {path} (order changed): {} {arrow} {}",
+                    old(before),
+                    new(after)
+                )
             }
             LeafChange::Hidden => format!("~ {path}: {}", emit::HIDDEN),
             LeafChange::Unlisted(places) => {
@@ -385,7 +466,10 @@ impl BlamePage<'_> {
     /// Writes the value before and the value after a commit.
     fn whole_values(&mut self, step: &ValueStep) -> io::Result<()> {
         let is_secret = step.is_secret();
-        let sides = [("-", &step.before, TextRole::Error), ("+", &step.after, TextRole::Good)];
+        let sides = [
+            ("-", &step.before, TextRole::Error),
+            ("+", &step.after, TextRole::Good),
+        ];
         for (sign, value, role) in sides {
             let Some(value) = value else { continue };
             for line in value_lines(value, is_secret) {
@@ -400,8 +484,11 @@ impl BlamePage<'_> {
         for (index, finding) in findings.iter().enumerate() {
             let place = self.view.place(finding.at);
             let (rule, message) = (finding.rule, clean(&finding.message));
-            let heading =
-                format!("{}:{} {message} [{rule}]", clean(place.path.as_str()), place.line);
+            let heading = format!(
+                "{}:{} {message} [{rule}]",
+                clean(place.path.as_str()),
+                place.line
+            );
             self.heading(index, &heading)?;
             match &finding.change {
                 Some(change) => {
@@ -428,9 +515,14 @@ impl BlamePage<'_> {
             self.heading(index, &heading)?;
             for step in &text.steps {
                 self.commit_line(&step.change)?;
-                let before = step.before.as_ref().filter(|_| step.change.end == BlameEnd::Changed);
-                let sides =
-                    [("-", before, TextRole::Error), ("+", Some(&step.after), TextRole::Good)];
+                let before = step
+                    .before
+                    .as_ref()
+                    .filter(|_| step.change.end == BlameEnd::Changed);
+                let sides = [
+                    ("-", before, TextRole::Error),
+                    ("+", Some(&step.after), TextRole::Good),
+                ];
                 for (sign, state, role) in sides {
                     let Some(state) = state else { continue };
                     let line = format!("    {sign} {}", clean(&state.words()));
@@ -448,7 +540,11 @@ impl BlamePage<'_> {
             writeln!(self.out)?;
         }
         let heading = painted(heading, TextRole::Strong, self.style);
-        writeln!(self.out, "{}", wrap(&heading, self.style.columns(), "", "  "))
+        writeln!(
+            self.out,
+            "{}",
+            wrap(&heading, self.style.columns(), "", "  ")
+        )
     }
 
     /// Writes notes on skipped commits and on how to search more of the history.
@@ -465,17 +561,29 @@ impl BlamePage<'_> {
                 let subject = commit.commit.as_ref().map_or("", |commit| &commit.subject);
                 let place = at.map(|at| {
                     let place = self.view.place(at);
-                    format!("{}:{} cannot be read", clean(place.path.as_str()), place.line)
+                    format!(
+                        "{}:{} cannot be read",
+                        clean(place.path.as_str()),
+                        place.line
+                    )
                 });
                 let place = place.unwrap_or_else(|| "layercake failed".to_owned());
-                notes.push(format!("  {}  {place}  {}", self.short_id(commit), clean(subject)));
+                notes.push(format!(
+                    "  {}  {place}  {}",
+                    self.short_id(commit),
+                    clean(subject)
+                ));
             }
         }
         notes.extend(self.blame.end.note().map(str::to_owned));
         notes.extend(self.blame.unshallow.clone());
         for (index, note) in notes.iter().enumerate() {
             let before = if index == 0 { "\n" } else { "" };
-            writeln!(self.out, "{before}{}", wrap(note, self.style.columns(), "", "      "))?;
+            writeln!(
+                self.out,
+                "{before}{}",
+                wrap(note, self.style.columns(), "", "      ")
+            )?;
         }
         Ok(())
     }
@@ -490,14 +598,22 @@ pub(in crate::report) fn short_id(id: &str) -> &str {
 pub(in crate::report) fn describe_commit(commit: &LoggedCommit) -> String {
     let parts = [&commit.date, &commit.author, &commit.subject];
     let parts = parts.into_iter().filter(|part| !part.is_empty());
-    parts.map(|part| clean(part).into_owned()).collect::<Vec<_>>().join("  ")
+    parts
+        .map(|part| clean(part).into_owned())
+        .collect::<Vec<_>>()
+        .join("  ")
 }
 
 /// Formats a document's schema, if any, and name.
 fn named(key: &DocKey) -> String {
     let name = key.name_and_layer();
-    let words = [&*key.schema, &name].into_iter().filter(|word| !word.is_empty());
-    words.map(|word| clean(word).into_owned()).collect::<Vec<_>>().join(" ")
+    let words = [&*key.schema, &name]
+        .into_iter()
+        .filter(|word| !word.is_empty());
+    words
+        .map(|word| clean(word).into_owned())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Formats a value as lines, with secrets hidden.
@@ -532,7 +648,10 @@ fn numbered<'n>(node: &'n Node, most: usize, values: &mut Vec<&'n Node>) -> Opti
         _ if is_whole => {
             let span = Span::point(FileId::default(), offset(values.len()));
             values.push(node);
-            return Some(Node { span, ..node.clone() });
+            return Some(Node {
+                span,
+                ..node.clone()
+            });
         }
         Value::Sequence(items) => {
             let items = items.iter().map_while(|item| numbered(item, most, values));
@@ -546,12 +665,18 @@ fn numbered<'n>(node: &'n Node, most: usize, values: &mut Vec<&'n Node>) -> Opti
         }
         other => other.clone(),
     };
-    Some(Node { value, ..node.clone() })
+    Some(Node {
+        value,
+        ..node.clone()
+    })
 }
 
 /// Returns the number of lines after the line with the key that belong to the value.
 fn lines_below(line: &str, value: &Node) -> usize {
-    let is_block = line.rsplit(' ').next().is_some_and(|word| word.starts_with('|'));
+    let is_block = line
+        .rsplit(' ')
+        .next()
+        .is_some_and(|word| word.starts_with('|'));
     match &value.value {
         Value::String(text) if is_block && !value.secret => text.lines().count(),
         _ => 0,

@@ -41,7 +41,11 @@ pub(super) fn html(delta: &ValueDelta, path: Option<&str>, beside: &str) -> Stri
 
 fn lines(lines: &[DiffLine]) -> String {
     // A single remaining line takes as much space as the button that unfolds it.
-    let unfolded = if lines.len() <= MAX_UNFOLDED + 1 { lines.len() } else { MAX_UNFOLDED };
+    let unfolded = if lines.len() <= MAX_UNFOLDED + 1 {
+        lines.len()
+    } else {
+        MAX_UNFOLDED
+    };
     let (mut first, left_out) = fitting(lines, MAX_BYTES, line);
     let rest = first.split_off(first.len().min(unfolded)).concat();
     let count = counted(lines.len() - first.len(), "more line");
@@ -49,16 +53,28 @@ fn lines(lines: &[DiffLine]) -> String {
         0 => String::new(),
         left_out => format!("<i>… {}\n</i>", counted(left_out, "more line")),
     };
-    let rest = if rest.is_empty() { rest } else { format!("<pre>{rest}{left_out}</pre>\n") };
+    let rest = if rest.is_empty() {
+        rest
+    } else {
+        format!("<pre>{rest}{left_out}</pre>\n")
+    };
     match first.len() {
         0 => String::new(),
-        _ => format!("<pre>{}</pre>\n{}", first.concat(), folded("rest", &count, &rest)),
+        _ => format!(
+            "<pre>{}</pre>\n{}",
+            first.concat(),
+            folded("rest", &count, &rest)
+        ),
     }
 }
 
 fn line(line: &DiffLine) -> String {
     let words = text(truncated(&line.text)).to_string();
-    let dots = if truncated(&line.text).len() < line.text.len() { "…" } else { "" };
+    let dots = if truncated(&line.text).len() < line.text.len() {
+        "…"
+    } else {
+        ""
+    };
     match line.sign {
         Sign::Removed => format!("<del>- {words}{dots}\n</del>"),
         Sign::Added => format!("<ins>+ {words}{dots}\n</ins>"),
@@ -76,10 +92,18 @@ fn scalars(base: &str, head: &str) -> String {
     let marked = |rest: &str| {
         let (middle, after) = rest.split_at(rest.len() - end);
         let (before, middle) = (ellipsized_start(&base[..start]), text(truncated(middle)));
-        let middle = if is_alike { format!("<b>{middle}</b>") } else { middle.to_string() };
+        let middle = if is_alike {
+            format!("<b>{middle}</b>")
+        } else {
+            middle.to_string()
+        };
         format!("{before}{middle}{}", text(truncated(after)))
     };
-    format!("<del>- {}\n</del><ins>+ {}\n</ins>", marked(base_rest), marked(head_rest))
+    format!(
+        "<del>- {}\n</del><ins>+ {}\n</ins>",
+        marked(base_rest),
+        marked(head_rest)
+    )
 }
 
 /// Renders the end of a long string.
@@ -92,5 +116,8 @@ fn ellipsized_start(before: &str) -> String {
 
 /// Returns the beginning of a long string.
 fn truncated(words: &str) -> &str {
-    words.char_indices().nth(MAX_LINE).map_or(words, |(at, _)| &words[..at])
+    words
+        .char_indices()
+        .nth(MAX_LINE)
+        .map_or(words, |(at, _)| &words[..at])
 }

@@ -33,17 +33,33 @@ impl<'r> HtmlPage<'_, 'r> {
         let left_out = more(left_out, "group");
         let unknown = self.listed("Content unknown", &story.unknown);
         let inert = self.listed("No effect", &story.inert);
-        let commits = story.commits.iter().map(|commits| self.commits(commits)).collect();
+        let commits = story
+            .commits
+            .iter()
+            .map(|commits| self.commits(commits))
+            .collect();
         let content = [entries.concat(), left_out, unknown, inert, commits].concat();
-        PageSection { id: "edits", title: "Edits", count: story.report.edits.len(), content }
+        PageSection {
+            id: "edits",
+            title: "Edits",
+            count: story.report.edits.len(),
+            content,
+        }
     }
 
     /// Renders the commits between two revisions of a further repository.
     fn commits(&self, commits: &Commits) -> String {
-        let listed = commits.listed.iter().map(|it| format!("<li>{}</li>\n", self.text(it)));
+        let listed = commits
+            .listed
+            .iter()
+            .map(|it| format!("<li>{}</li>\n", self.text(it)));
         let listed: String = listed.collect();
         let list = format!("<ul class=\"commits\">\n{listed}</ul>\n");
-        folded("rest", &self.text(&commits.title), &(list + &more(commits.more, "commit")))
+        folded(
+            "rest",
+            &self.text(&commits.title),
+            &(list + &more(commits.more, "commit")),
+        )
     }
 
     fn entry(&self, entry: &EditEntry<'r>) -> String {
@@ -53,8 +69,10 @@ impl<'r> HtmlPage<'_, 'r> {
             [only] => self.place(only),
             edits => format!("<span class=\"dim\">{}</span>", places(edits)),
         };
-        let (numbers, attributes) =
-            (edit_numbers(&entry.edits), self.filter.of_edits(&entry.edits));
+        let (numbers, attributes) = (
+            edit_numbers(&entry.edits),
+            self.filter.of_edits(&entry.edits),
+        );
         let reach = self.text(&entry.reach);
         let changes = self.changes(entry);
         let max = (MAX_UNFOLDED, MAX_LIST_BYTES);
@@ -85,9 +103,17 @@ impl<'r> HtmlPage<'_, 'r> {
         let change = |change: &EditedValue<'r>| {
             let max = (MAX_UNFOLDED, MAX_GROUP_BYTES);
             let edits = unfolded(&change.edits, "place", max, |edit| self.edited(entry, edit));
-            format!("<div class=\"change\">{edits}{}</div>\n", diff::html(&change.delta, None, ""))
+            format!(
+                "<div class=\"change\">{edits}{}</div>\n",
+                diff::html(&change.delta, None, "")
+            )
         };
-        unfolded(&entry.changes, "change", (MAX_UNFOLDED, MAX_LIST_BYTES), change)
+        unfolded(
+            &entry.changes,
+            "change",
+            (MAX_UNFOLDED, MAX_LIST_BYTES),
+            change,
+        )
     }
 
     fn edited(&self, entry: &EditEntry<'r>, edit: &ReportedEdit) -> String {
@@ -95,7 +121,11 @@ impl<'r> HtmlPage<'_, 'r> {
         match &entry.edits[..] {
             [_] => format!("<p>{subject}</p>\n"),
             _ => {
-                format!("<p{}>{} {subject}</p>\n", self.id(&edit.id.to_string()), self.place(edit))
+                format!(
+                    "<p{}>{} {subject}</p>\n",
+                    self.id(&edit.id.to_string()),
+                    self.place(edit)
+                )
             }
         }
     }
@@ -107,13 +137,16 @@ impl<'r> HtmlPage<'_, 'r> {
         behind: impl Fn(&ChangedValue<'r>) -> Vec<&'r ReportedEdit>,
     ) -> String {
         let (title, attributes) = (self.text(&block.title), filter::of_block(block));
-        let [first, others @ ..] = &block.groups[..] else { return String::new() };
+        let [first, others @ ..] = &block.groups[..] else {
+            return String::new();
+        };
         let (id, content) = match others {
             [] => (self.id(&first.id.to_string()), String::new()),
             _ => {
                 let count = counted(block.groups.len(), "document");
-                let outputs =
-                    list(&block.groups, "document", MAX_GROUP_BYTES, |it| self.output(it));
+                let outputs = list(&block.groups, "document", MAX_GROUP_BYTES, |it| {
+                    self.output(it)
+                });
                 let outputs = format!("<div class=\"outputs\">\n{outputs}</div>\n");
                 (String::new(), folded("rest", &count, &outputs))
             }
@@ -122,13 +155,24 @@ impl<'r> HtmlPage<'_, 'r> {
         let values = unfolded(&block.values, "place", max, |value| {
             let edits = behind(value);
             let links = edits.iter().map(|edit| {
-                format!(" <small{}>{}</small>", self.id(&edit.id.to_string()), self.place(edit))
+                format!(
+                    " <small{}>{}</small>",
+                    self.id(&edit.id.to_string()),
+                    self.place(edit)
+                )
             });
-            let together = if value.are_joint { " <small>only together</small>" } else { "" };
+            let together = if value.are_joint {
+                " <small>only together</small>"
+            } else {
+                ""
+            };
             let places = links.collect::<String>() + together;
             diff::html(&value.delta, Some(&value.delta.path), &places)
         });
-        let caused = block.caused.iter().map(|edit| format!("<p>{}</p>\n", self.text(edit)));
+        let caused = block
+            .caused
+            .iter()
+            .map(|edit| format!("<p>{}</p>\n", self.text(edit)));
         let caused: String = caused.collect();
         let route = self.route(block.route.as_ref());
         format!(
@@ -155,25 +199,41 @@ impl<'r> HtmlPage<'_, 'r> {
     /// Renders a change of an output and its source location.
     fn changed(&self, change: &OutputChange) -> String {
         let delta = ValueDelta::of_change(change);
-        let place =
-            change.at.last().map(|place| StyledText::place(place, change.at.head.is_some()));
+        let place = change
+            .at
+            .last()
+            .map(|place| StyledText::place(place, change.at.head.is_some()));
         let place = place.map(|place| format!(" <small>{}</small>", self.text(&place)));
         diff::html(&delta, Some(&delta.path), &place.unwrap_or_default())
     }
 
     fn route(&self, route: Option<&RouteEntry>) -> String {
-        let Some(route) = route else { return String::new() };
+        let Some(route) = route else {
+            return String::new();
+        };
         let steps = route.steps.iter().map(|step| {
-            format!("<li>{}<br>{}</li>\n", self.text(&step.words), self.text(&step.places))
+            format!(
+                "<li>{}<br>{}</li>\n",
+                self.text(&step.words),
+                self.text(&step.places)
+            )
         });
         let steps: String = steps.collect();
-        folded("route", &self.text(&route.title), &format!("<ol>\n{steps}</ol>\n"))
+        folded(
+            "route",
+            &self.text(&route.title),
+            &format!("<ol>\n{steps}</ol>\n"),
+        )
     }
 
     fn stops(&self, stops: &[StyledText]) -> String {
         let html = |stop| format!("<p class=\"stop\">{}</p>\n", self.text(stop));
         let stops = unfolded(stops, "shield", (MAX_UNFOLDED, MAX_GROUP_BYTES), html);
-        if stops.is_empty() { stops } else { format!("<div class=\"stops\">\n{stops}</div>\n") }
+        if stops.is_empty() {
+            stops
+        } else {
+            format!("<div class=\"stops\">\n{stops}</div>\n")
+        }
     }
 
     fn listed(&self, title: &str, edits: &[&'r ReportedEdit]) -> String {
@@ -196,17 +256,32 @@ impl<'r> HtmlPage<'_, 'r> {
         let listed = list(&outputs, "output", MAX_LIST_BYTES, |(text, output)| {
             let group = report.group_of(output);
             let id = self.id(&group.id.to_string());
-            format!("<div{id}><p>{}</p>\n{}</div>\n", self.text(text), self.deltas(group))
+            format!(
+                "<div{id}><p>{}</p>\n{}</div>\n",
+                self.text(text),
+                self.deltas(group)
+            )
         });
         let content = match outputs.len() {
             0 => String::new(),
-            _ => format!("<div class=\"alarm\">\n<p>{}</p>\n{listed}</div>\n", words(UNEXPLAINED)),
+            _ => format!(
+                "<div class=\"alarm\">\n<p>{}</p>\n{listed}</div>\n",
+                words(UNEXPLAINED)
+            ),
         };
-        PageSection { id: "unexplained", title: "Unexplained", count: outputs.len(), content }
+        PageSection {
+            id: "unexplained",
+            title: "Unexplained",
+            count: outputs.len(),
+            content,
+        }
     }
 }
 
 /// Returns the number of files that contain edits, as text.
 fn places(edits: &[&ReportedEdit]) -> String {
-    format!("in {}", counted(files_of(edits.iter().copied()).len(), "file"))
+    format!(
+        "in {}",
+        counted(files_of(edits.iter().copied()).len(), "file")
+    )
 }

@@ -21,7 +21,9 @@ impl HtmlPage<'_, '_> {
         let [(at, _), _] = label.ends();
         let lines = report.lines_around(label).into_iter();
         let lines = lines.filter(|it| surroundings == ContextLines::OneLine || it.line == at);
-        let lines: String = lines.map(|it| line(it, (it.line == at).then_some(label))).collect();
+        let lines: String = lines
+            .map(|it| line(it, (it.line == at).then_some(label)))
+            .collect();
         let withheld = report.text_of(label).is_some_and(|text| text.withheld);
         let lines = match &*lines {
             _ if withheld => "<p><i>not shown: may hold secrets</i></p>\n".to_owned(),
@@ -39,13 +41,21 @@ impl HtmlPage<'_, '_> {
     }
 
     fn label_place(&self, label: &LabelledPlace) -> String {
-        let place = format!("<code class=\"place\">{}:{}</code>", text(&label.file), label.line);
+        let place = format!(
+            "<code class=\"place\">{}:{}</code>",
+            text(&label.file),
+            label.line
+        );
         let place = match self.address(&TextLink::Head(label.start())) {
             Some(address) => format!("<a href=\"{}\">{place}</a>", text(&address)),
             None => place,
         };
         match &label.decoded {
-            Some(it) => format!("{place}, decoded <code>{}:{}</code>", text(&it.name), it.line),
+            Some(it) => format!(
+                "{place}, decoded <code>{}:{}</code>",
+                text(&it.name),
+                it.line
+            ),
             None => place,
         }
     }
@@ -77,15 +87,24 @@ fn line(line: &SourceLine, label: Option<&LabelledPlace>) -> String {
 }
 
 fn is_hidden(line: &SourceLine, at: usize) -> bool {
-    line.hidden.iter().any(|[start, end]| (*start..*end).contains(&at))
+    line.hidden
+        .iter()
+        .any(|[start, end]| (*start..*end).contains(&at))
 }
 
 /// Returns the character range that a label marks on its first line; at least one character.
 fn marked(line: &SourceLine, label: &LabelledPlace) -> Range<usize> {
     let [start, end] = label.ends();
     let from = position(line, start.1);
-    let to = if end.0 > start.0 { line.text.chars().count() } else { position(line, end.1) };
-    let hidden = line.hidden.iter().find(|[start, _]| label.covers_hidden && *start == to);
+    let to = if end.0 > start.0 {
+        line.text.chars().count()
+    } else {
+        position(line, end.1)
+    };
+    let hidden = line
+        .hidden
+        .iter()
+        .find(|[start, _]| label.covers_hidden && *start == to);
     from..hidden.map_or(to, |[_, end]| *end).max(from + 1)
 }
 

@@ -67,8 +67,15 @@ pub(super) fn of_block(block: &OutputBlock<'_>) -> String {
 pub(super) fn of_finding(entry: &FindingEntry<'_>, story: &Story<'_>) -> String {
     let finding = entry.finding;
     let traits = Traits {
-        sites: finding.sites.map(|set| story.site_names.in_set(set)).unwrap_or_default(),
-        schemas: finding.documents.iter().map(|document| &*document.schema).collect(),
+        sites: finding
+            .sites
+            .map(|set| story.site_names.in_set(set))
+            .unwrap_or_default(),
+        schemas: finding
+            .documents
+            .iter()
+            .map(|document| &*document.schema)
+            .collect(),
         kinds: BTreeSet::from([finding.severity.as_str()]),
     };
     traits.attributes()
@@ -78,7 +85,10 @@ pub(super) fn of_finding(entry: &FindingEntry<'_>, story: &Story<'_>) -> String 
 /// to each of them thousands of times.
 pub(super) fn of_sites(sites: &BTreeSet<usize>) -> String {
     let ranges = runs(sites.iter().copied());
-    let ranges: Vec<String> = ranges.iter().map(|(start, end)| format!("{start}-{end}")).collect();
+    let ranges: Vec<String> = ranges
+        .iter()
+        .map(|(start, end)| format!("{start}-{end}"))
+        .collect();
     format!(" data-site=\"{}\"", ranges.join(" "))
 }
 
@@ -88,7 +98,10 @@ impl Traits<'_> {
         let [schemas, kinds] = [self.schemas.iter(), self.kinds.iter()]
             .map(|words| words.copied().collect::<Vec<_>>().join("|"));
         let sites = of_sites(&self.sites);
-        format!("{sites} data-schema=\"{}\" data-kind=\"{kinds}\"", text(&schemas))
+        format!(
+            "{sites} data-schema=\"{}\" data-kind=\"{kinds}\"",
+            text(&schemas)
+        )
     }
 }
 

@@ -33,23 +33,38 @@ impl<'r> HtmlPage<'_, 'r> {
         };
         let open = open(errors.len());
         let content = list(errors, "finding", MAX_BYTES, |it| self.finding(it, open));
-        PageSection { id: "errors", title, count: total(errors), content }
+        PageSection {
+            id: "errors",
+            title,
+            count: total(errors),
+            content,
+        }
     }
 
     /// Renders all findings other than new errors, by file.
     pub(super) fn others(&self) -> PageSection {
         let mut files: IndexMap<&str, Vec<&FindingEntry<'r>>> = IndexMap::new();
         for entry in &self.story.others {
-            files.entry(&*entry.finding.primary.file).or_default().push(entry);
+            files
+                .entry(&*entry.finding.primary.file)
+                .or_default()
+                .push(entry);
         }
         let open = open(self.story.others.len());
         let content = list(&files, "file", MAX_BYTES, |(file, entries)| {
-            let findings = list(entries, "finding", MAX_BYTES / 2, |it| self.finding(it, open));
+            let findings = list(entries, "finding", MAX_BYTES / 2, |it| {
+                self.finding(it, open)
+            });
             let title = format!("<h3><code>{}</code></h3>\n", text(file));
             format!("<section class=\"file\">{title}{findings}</section>\n")
         });
         let count = total(&self.story.others);
-        PageSection { id: "findings", title: "Other findings", count, content }
+        PageSection {
+            id: "findings",
+            title: "Other findings",
+            count,
+            content,
+        }
     }
 
     fn finding(&self, entry: &FindingEntry<'r>, open: &str) -> String {
@@ -59,7 +74,11 @@ impl<'r> HtmlPage<'_, 'r> {
         let level = finding.severity.as_str();
         let (state, message) = (state(finding), words(&finding.message));
         let (rule, place) = (self.rule_name(&finding.rule), &finding.primary);
-        let place = format!("<small class=\"where\">{}:{}</small>", text(&place.file), place.line);
+        let place = format!(
+            "<small class=\"where\">{}:{}</small>",
+            text(&place.file),
+            place.line
+        );
         let primary = self.excerpt(&finding.primary, ContextLines::OneLine);
         let (related, facts) = (self.related(&finding.related), self.facts(entry));
         format!(
@@ -89,10 +108,18 @@ impl<'r> HtmlPage<'_, 'r> {
     /// Renders notes, help, documents, sites and causes as a definition list.
     fn facts(&self, entry: &FindingEntry<'r>) -> String {
         let finding = entry.finding;
-        let mut facts: Vec<(&str, String)> =
-            finding.notes.iter().map(|note| ("note", words(note))).collect();
+        let mut facts: Vec<(&str, String)> = finding
+            .notes
+            .iter()
+            .map(|note| ("note", words(note)))
+            .collect();
         facts.extend(finding.help.iter().map(|help| ("help", words(help))));
-        facts.extend(finding.fix.iter().map(|fix| (fix.safety.flags(), words(&fix.message))));
+        facts.extend(
+            finding
+                .fix
+                .iter()
+                .map(|fix| (fix.safety.flags(), words(&fix.message))),
+        );
         let documents = finding.documents.iter().take(MAX_DOCUMENTS);
         let documents = documents.map(|it| self.story.names.document(it));
         let documents = StyledText::list(documents, ", ").and(match finding.documents.len() {
@@ -108,9 +135,18 @@ impl<'r> HtmlPage<'_, 'r> {
         let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
         facts.extend(texts.map(|(word, text)| (word, self.text(text))));
         facts.extend(self.options.rule(&finding.rule).map(|rule| {
-            ("rule", format!("<a href=\"#rule-{0}\">{0}</a>: {1}", rule.name, words(rule.summary)))
+            (
+                "rule",
+                format!(
+                    "<a href=\"#rule-{0}\">{0}</a>: {1}",
+                    rule.name,
+                    words(rule.summary)
+                ),
+            )
         }));
-        let facts = facts.iter().map(|(word, html)| format!("<dt>{word}</dt><dd>{html}</dd>\n"));
+        let facts = facts
+            .iter()
+            .map(|(word, html)| format!("<dt>{word}</dt><dd>{html}</dd>\n"));
         format!("<dl>\n{}</dl>\n", facts.collect::<String>())
     }
 }

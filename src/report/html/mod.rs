@@ -76,8 +76,19 @@ impl HtmlPage<'_, '_> {
     fn html(mut self) -> String {
         let (sites, edits, unexplained) = (self.sites(), self.edits(), self.unexplained());
         self.edits = Some(names_in(&edits.content));
-        let sections = [sites, self.errors(), edits, unexplained, self.others(), self.rules()];
-        let sections = || sections.iter().filter(|section| !section.content.is_empty());
+        let sections = [
+            sites,
+            self.errors(),
+            edits,
+            unexplained,
+            self.others(),
+            self.rules(),
+        ];
+        let sections = || {
+            sections
+                .iter()
+                .filter(|section| !section.content.is_empty())
+        };
         let main: String = sections().map(PageSection::html).collect();
         let links: String = sections().map(PageSection::link).collect();
         let (head, script) = (head::html(&self.title()), head::script());
@@ -115,13 +126,20 @@ impl HtmlPage<'_, '_> {
     /// Returns the `id` attribute of an element; empty if the id is already used.
     fn id(&self, name: &str) -> String {
         let is_new = self.ids.borrow_mut().insert(name.to_owned());
-        if is_new { format!(" id=\"{}\"", escape::text(name)) } else { String::new() }
+        if is_new {
+            format!(" id=\"{}\"", escape::text(name))
+        } else {
+            String::new()
+        }
     }
 }
 
 /// Returns the ids in HTML; quotes in text are escaped and cannot match.
 fn names_in(html: &str) -> HashSet<String> {
-    let names = html.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let names = html
+        .split(" id=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next());
     names.map(str::to_owned).collect()
 }
 
@@ -164,7 +182,12 @@ struct PageSection {
 
 impl PageSection {
     fn html(&self) -> String {
-        let Self { id, title, count, content } = self;
+        let Self {
+            id,
+            title,
+            count,
+            content,
+        } = self;
         format!(
             "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title} \
              <span class=\"count\">{count}</span></h2>\n{content}</section>\n"
@@ -172,7 +195,9 @@ impl PageSection {
     }
 
     fn link(&self) -> String {
-        let Self { id, title, count, .. } = self;
+        let Self {
+            id, title, count, ..
+        } = self;
         format!("<a href=\"#{id}\">{title} <span class=\"count\">{count}</span></a>\n")
     }
 }
@@ -222,7 +247,11 @@ fn unfolded<'l, T>(
     (max, max_bytes): (usize, usize),
     html: impl Fn(&'l T) -> String,
 ) -> String {
-    let unfolded = if items.len() <= max { items.len() } else { max - 1 };
+    let unfolded = if items.len() <= max {
+        items.len()
+    } else {
+        max - 1
+    };
     let (mut first, left_out) = fitting(items, max_bytes, html);
     let rest = first.split_off(first.len().min(unfolded)).concat() + &more(left_out, what);
     let rest_count = counted(items.len() - first.len(), &format!("more {what}"));

@@ -14,14 +14,21 @@ const MAX_BYTES: usize = 256 << 10;
 impl HtmlPage<'_, '_> {
     /// Returns the verdict as plain text.
     pub(super) fn title(&self) -> String {
-        let badge = self.story.headline.badge.map(|(badge, _)| format!("{badge} "));
+        let badge = self
+            .story
+            .headline
+            .badge
+            .map(|(badge, _)| format!("{badge} "));
         badge.unwrap_or_default() + &self.reason().words().replace('`', "")
     }
 
     /// Returns the reason of the verdict or, if there is none, the first figures.
     fn reason(&self) -> StyledText {
         let headline = &self.story.headline;
-        let first = headline.figures.first().filter(|_| headline.reason.is_empty());
+        let first = headline
+            .figures
+            .first()
+            .filter(|_| headline.reason.is_empty());
         first.unwrap_or(&headline.reason).clone()
     }
 
@@ -31,10 +38,18 @@ impl HtmlPage<'_, '_> {
             format!("<span class=\"verdict {}\">{badge}</span> ", class(role))
         });
         let (badge, reason) = (badge.unwrap_or_default(), self.text(&self.reason()));
-        let figures = headline.figures.iter().skip(headline.reason.is_empty().into());
-        let figures = headline.switches.iter().chain(figures).chain(&headline.findings);
-        let figures: String =
-            figures.map(|text| format!("<li>{}</li>\n", self.text(text))).collect();
+        let figures = headline
+            .figures
+            .iter()
+            .skip(headline.reason.is_empty().into());
+        let figures = headline
+            .switches
+            .iter()
+            .chain(figures)
+            .chain(&headline.findings);
+        let figures: String = figures
+            .map(|text| format!("<li>{}</li>\n", self.text(text)))
+            .collect();
         let figures = match &*figures {
             "" => String::new(),
             figures => format!("<ul class=\"figures\">\n{figures}</ul>\n"),
@@ -64,7 +79,10 @@ impl HtmlPage<'_, '_> {
                 (_, side) => side.and_then(|side| side.date.as_deref()),
             };
             let date = date.map(time).unwrap_or_default();
-            format!("<div><dt>{word}</dt><dd>{}{date}</dd></div>\n", self.text(text))
+            format!(
+                "<div><dt>{word}</dt><dd>{}{date}</dd></div>\n",
+                self.text(text)
+            )
         });
         rows.collect()
     }
@@ -88,7 +106,10 @@ impl HtmlPage<'_, '_> {
         let (rows, left_out) = fitting(&table.rows, MAX_BYTES, |row| self.row(row, &table.columns));
         let unchanged = match table.unchanged {
             0 => String::new(),
-            count => format!("<p class=\"more\">{} unchanged</p>\n", counted(count, "site")),
+            count => format!(
+                "<p class=\"more\">{} unchanged</p>\n",
+                counted(count, "site")
+            ),
         };
         let (rows, more) = (rows.concat(), more(left_out, "row"));
         format!(
@@ -101,13 +122,21 @@ impl HtmlPage<'_, '_> {
         let sites = match &row.names[..] {
             [only] => self.site(only),
             names => {
-                let sites: String =
-                    names.iter().map(|name| format!("<li>{}</li>\n", self.site(name))).collect();
-                folded("names", &self.text(&row.sites), &format!("<ul>\n{sites}</ul>\n"))
+                let sites: String = names
+                    .iter()
+                    .map(|name| format!("<li>{}</li>\n", self.site(name)))
+                    .collect();
+                folded(
+                    "names",
+                    &self.text(&row.sites),
+                    &format!("<ul>\n{sites}</ul>\n"),
+                )
             }
         };
         let cells = columns.iter().zip(&row.cells);
-        let cells: String = cells.map(|(column, cell)| self::cell(column, cell)).collect();
+        let cells: String = cells
+            .map(|(column, cell)| self::cell(column, cell))
+            .collect();
         let traits = filter::of_sites(&row.indices);
         format!("<tr{traits}><th scope=\"row\">{sites}</th>{cells}</tr>\n")
     }
@@ -116,7 +145,10 @@ impl HtmlPage<'_, '_> {
     fn site(&self, name: &str) -> String {
         let anchor = format!("site-{}", encoded(name));
         let id = self.id(&anchor);
-        format!("<a{id} class=\"self\" href=\"#{anchor}\">{}</a>", text(name))
+        format!(
+            "<a{id} class=\"self\" href=\"#{anchor}\">{}</a>",
+            text(name)
+        )
     }
 
     pub(super) fn footer(&self) -> String {
@@ -147,7 +179,11 @@ fn cell(column: &SiteColumn, cell: &str) -> String {
 
 /// Returns the class attribute that aligns a column of words.
 fn alignment(column: &SiteColumn) -> &'static str {
-    if column.is_figures { "" } else { " class=\"words\"" }
+    if column.is_figures {
+        ""
+    } else {
+        " class=\"words\""
+    }
 }
 
 /// Renders the time of a commit.

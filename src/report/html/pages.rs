@@ -15,7 +15,12 @@ impl HtmlPage<'_, '_> {
         let findings = self.story.errors.iter().chain(&self.story.others);
         let names: BTreeSet<&str> = findings.map(|it| &*it.finding.rule).collect();
         let rules: String = names.iter().map(|name| self.rule(name)).collect();
-        PageSection { id: "rules", title: "Rules", count: names.len(), content: rules }
+        PageSection {
+            id: "rules",
+            title: "Rules",
+            count: names.len(),
+            content: rules,
+        }
     }
 
     fn rule(&self, name: &str) -> String {
@@ -42,7 +47,9 @@ fn html(page: &str) -> String {
             continue;
         }
         html += &block(&std::mem::take(&mut paragraph));
-        html += &heading.map(|it| format!("<h3>{}</h3>\n", words(it))).unwrap_or_default();
+        html += &heading
+            .map(|it| format!("<h3>{}</h3>\n", words(it)))
+            .unwrap_or_default();
         if let Some(about) = about {
             let file = about.split_once(' ').map_or(about, |(_, file)| file);
             let lines: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
@@ -71,6 +78,8 @@ fn block(lines: &[&str]) -> String {
 fn code(lines: &[&str]) -> String {
     // Each line is wrapped in a `<span>`, since a browser drops a line break at the start of
     // `<pre>`.
-    let lines = lines.iter().map(|line| format!("<span>{}\n</span>", text(line)));
+    let lines = lines
+        .iter()
+        .map(|line| format!("<span>{}\n</span>", text(line)));
     format!("<pre class=\"code\">{}</pre>\n", lines.collect::<String>())
 }

@@ -58,21 +58,43 @@ impl OutputEffect {
         let danger = shown.as_ref().map(ValueDelta::danger);
         let danger = Danger::of_output(change.status, danger);
         let shown = shown.map(ShownChange::new);
-        let Change { key: document, renamed_from, status, touched, .. } = change;
-        Self { document, renamed_from, status, touched, danger, losses, change: shown }
+        let Change {
+            key: document,
+            renamed_from,
+            status,
+            touched,
+            ..
+        } = change;
+        Self {
+            document,
+            renamed_from,
+            status,
+            touched,
+            danger,
+            losses,
+            change: shown,
+        }
     }
 }
 
 impl ShownChange {
     fn new(delta: ValueDelta) -> Self {
         let rank = rank(&delta);
-        Self { values: shortened(&delta), path: delta.path, rank }
+        Self {
+            values: shortened(&delta),
+            path: delta.path,
+            rank,
+        }
     }
 }
 
 fn rank(delta: &ValueDelta) -> ChangeRank {
     let danger = delta.danger();
-    let removed = if danger == Danger::RemovedValues { delta.removed } else { 0 };
+    let removed = if danger == Danger::RemovedValues {
+        delta.removed
+    } else {
+        0
+    };
     (danger, Reverse(removed), delta.is_in_metadata())
 }
 

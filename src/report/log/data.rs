@@ -102,8 +102,18 @@ pub fn write_log_json(
     end: LogEnd,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let (partial, commits) = (end != LogEnd::Whole, commits.iter().map(CommitForm::new).collect());
-    write_json(&LogForm { version: VERSION, partial, commits }, out)
+    let (partial, commits) = (
+        end != LogEnd::Whole,
+        commits.iter().map(CommitForm::new).collect(),
+    );
+    write_json(
+        &LogForm {
+            version: VERSION,
+            partial,
+            commits,
+        },
+        out,
+    )
 }
 
 impl<'a> CommitForm<'a> {
@@ -134,11 +144,13 @@ impl<'a> CommitForm<'a> {
                 broken_outputs: effect.with_status(Status::Broken),
                 of_values: effect.losses(),
             },
-            change: effect.change().map(|(site, output, change)| PlacedChangeForm {
-                site: &site.site,
-                document: &output.document,
-                change: ChangeForm::new(change),
-            }),
+            change: effect
+                .change()
+                .map(|(site, output, change)| PlacedChangeForm {
+                    site: &site.site,
+                    document: &output.document,
+                    change: ChangeForm::new(change),
+                }),
             sites: sites.collect(),
             unusable: unusable.collect(),
         }
@@ -160,16 +172,30 @@ impl<'a> OutputForm<'a> {
 
 impl<'a> ChangeForm<'a> {
     fn new(change: &'a ShownChange) -> Self {
-        let form = Self { path: &change.path, before: None, after: None, summary: None };
+        let form = Self {
+            path: &change.path,
+            before: None,
+            after: None,
+            summary: None,
+        };
         match &change.values {
-            ShortDelta::Sides([before, after]) => {
-                Self { before: Some(before), after: Some(after), ..form }
-            }
-            ShortDelta::Only(Sign::Removed, text) => Self { before: Some(text), ..form },
-            ShortDelta::Only(Sign::Added, text) => Self { after: Some(text), ..form },
-            ShortDelta::Only(Sign::Same | Sign::Skipped, text) => {
-                Self { summary: Some(text), ..form }
-            }
+            ShortDelta::Sides([before, after]) => Self {
+                before: Some(before),
+                after: Some(after),
+                ..form
+            },
+            ShortDelta::Only(Sign::Removed, text) => Self {
+                before: Some(text),
+                ..form
+            },
+            ShortDelta::Only(Sign::Added, text) => Self {
+                after: Some(text),
+                ..form
+            },
+            ShortDelta::Only(Sign::Same | Sign::Skipped, text) => Self {
+                summary: Some(text),
+                ..form
+            },
         }
     }
 }
@@ -186,18 +212,30 @@ pub fn write_log_markdown(
     end: LogEnd,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    writeln!(out, "| Commit | Date | Subject | Outputs | Change | Danger |")?;
+    writeln!(
+        out,
+        "| Commit | Date | Subject | Outputs | Change | Danger |"
+    )?;
     writeln!(out, "|---|---|---|---|---|---|")?;
     for effect in commits {
         let commit = &effect.commit;
-        let reach =
-            if effect.is_effective() { describe_reach(effect.reach()) } else { "none".to_owned() };
+        let reach = if effect.is_effective() {
+            describe_reach(effect.reach())
+        } else {
+            "none".to_owned()
+        };
         let change = change_line(effect, MAX_CELL_COLUMNS, &Signs::UNICODE);
         let change = change.map(|line| in_markdown(&line)).unwrap_or_default();
         let (subject, change) = (in_cell(&prose(&commit.subject)), in_cell(&change));
-        let (id, danger) = (short_id(&commit.id), effect.dangers().join(Signs::UNICODE.between));
+        let (id, danger) = (
+            short_id(&commit.id),
+            effect.dangers().join(Signs::UNICODE.between),
+        );
         let date = &commit.date;
-        writeln!(out, "| `{id}` | {date} | {subject} | {reach} | {change} | {danger} |")?;
+        writeln!(
+            out,
+            "| `{id}` | {date} | {subject} | {reach} | {change} | {danger} |"
+        )?;
     }
     end.note().map_or(Ok(()), |note| writeln!(out, "\n{note}"))
 }

@@ -44,7 +44,11 @@ pub fn write_commit(
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let role = if effect.is_effective() { TextRole::Warning } else { TextRole::Dim };
+    let role = if effect.is_effective() {
+        TextRole::Warning
+    } else {
+        TextRole::Dim
+    };
     let id = painted(short_id(&effect.commit.id), role, style);
     let line = format!("{id}  {}", describe_commit(&effect.commit));
     writeln!(out, "{}", wrap(&line, style.columns(), "", "    "))?;
@@ -71,25 +75,40 @@ pub fn write_commit(
     let Some(line) = change_line(effect, style.columns() - INDENT.len(), &signs) else {
         return Ok(());
     };
-    let pieces = line.pieces.iter().map(|piece| painted(&piece.text, piece.role, style));
+    let pieces = line
+        .pieces
+        .iter()
+        .map(|piece| painted(&piece.text, piece.role, style));
     writeln!(out, "{INDENT}{}", pieces.collect::<String>())
 }
 
 /// Describes the number of outputs and sites.
 pub(super) fn describe_reach(reach: CommitReach) -> String {
-    let CommitReach { outputs, sites, untouched, .. } = reach;
+    let CommitReach {
+        outputs,
+        sites,
+        untouched,
+        ..
+    } = reach;
     let untouched = match untouched {
         0 => String::new(),
         untouched => format!(", {untouched} of them in untouched files"),
     };
-    format!("{} in {}{untouched}", counted(outputs, "output"), counted(sites, "site"))
+    format!(
+        "{} in {}{untouched}",
+        counted(outputs, "output"),
+        counted(sites, "site")
+    )
 }
 
 /// Lists the first outputs, ordered by number of sites.
 fn list_outputs(effect: &CommitEffect, signs: &Signs) -> String {
     let mut names: Vec<((&str, &str), usize)> = effect.documents().into_iter().collect();
     names.sort_by_key(|(_, sites)| Reverse(*sites));
-    let shown = names.iter().take(MAX_OUTPUTS).map(|((_, name), _)| clean(name).into_owned());
+    let shown = names
+        .iter()
+        .take(MAX_OUTPUTS)
+        .map(|((_, name), _)| clean(name).into_owned());
     let mut words: Vec<String> = shown.collect();
     if names.len() > MAX_OUTPUTS {
         words.push(format!("{} {} more", signs.dots, names.len() - MAX_OUTPUTS));
@@ -102,7 +121,14 @@ fn list_outputs(effect: &CommitEffect, signs: &Signs) -> String {
 pub(super) fn change_line(effect: &CommitEffect, room: usize, signs: &Signs) -> Option<StyledText> {
     let (_, output, ShownChange { path, values, .. }) = effect.change()?;
     let has_name = effect.documents().len() > 1;
-    let place = [if has_name { clean(&output.document.name) } else { "".into() }, clean(path)];
+    let place = [
+        if has_name {
+            clean(&output.document.name)
+        } else {
+            "".into()
+        },
+        clean(path),
+    ];
     let room = room.saturating_sub(COLON.width());
     Some(match values {
         ShortDelta::Sides([base, head]) => {
@@ -141,7 +167,12 @@ fn fit_place([name, path]: &[Cow<'_, str>; 2], room: usize, dots: &str) -> Strin
     if name.is_empty() || (!fits && name.width() > room / 2) {
         return cut(path, usize::MAX, room, dots);
     }
-    let path = cut(path, usize::MAX, room.saturating_sub(name.width() + 1), dots);
+    let path = cut(
+        path,
+        usize::MAX,
+        room.saturating_sub(name.width() + 1),
+        dots,
+    );
     format!("{name} {path}")
 }
 

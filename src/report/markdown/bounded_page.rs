@@ -22,7 +22,10 @@ pub(super) enum TableColumn {
 
 impl BoundedPage {
     pub(super) fn new(most: usize) -> Self {
-        Self { text: String::new(), most }
+        Self {
+            text: String::new(),
+            most,
+        }
     }
 
     pub(super) fn into_text(self) -> String {
@@ -39,7 +42,11 @@ impl BoundedPage {
 
     /// Begins a block, separated from the previous one by an empty line.
     fn begin(&mut self) -> Result<(), PageFull> {
-        if self.text.is_empty() { Ok(()) } else { self.push("\n") }
+        if self.text.is_empty() {
+            Ok(())
+        } else {
+            self.push("\n")
+        }
     }
 
     pub(super) fn heading(&mut self, depth: usize, text: &str) -> Result<(), PageFull> {
@@ -66,7 +73,9 @@ impl BoundedPage {
 
     pub(super) fn list(&mut self, items: impl IntoIterator<Item = String>) -> Result<(), PageFull> {
         self.begin()?;
-        items.into_iter().try_for_each(|item| self.push(&format!("- {item}\n")))
+        items
+            .into_iter()
+            .try_for_each(|item| self.push(&format!("- {item}\n")))
     }
 
     pub(super) fn steps(
@@ -109,7 +118,9 @@ impl BoundedPage {
         let fence = fence(lines);
         self.begin()?;
         self.push(&format!("{fence}{language}\n"))?;
-        lines.iter().try_for_each(|line| self.push(&format!("{line}\n")))?;
+        lines
+            .iter()
+            .try_for_each(|line| self.push(&format!("{line}\n")))?;
         self.push(&format!("{fence}\n"))
     }
 

@@ -36,9 +36,15 @@ pub(super) struct Budget {
 
 impl Budget {
     /// Job summary: GitHub accepts 1 MiB per step.
-    pub(super) const SUMMARY: Self = Self { bytes: 900_000, levels: &LEVELS };
+    pub(super) const SUMMARY: Self = Self {
+        bytes: 900_000,
+        levels: &LEVELS,
+    };
     /// Pull request comment, which should be short.
-    pub(super) const COMMENT: Self = Self { bytes: 8_000, levels: LEVELS.split_at(2).1 };
+    pub(super) const COMMENT: Self = Self {
+        bytes: 8_000,
+        levels: LEVELS.split_at(2).1,
+    };
 }
 
 /// Maximum number of items of each kind at one level of detail.
@@ -81,7 +87,18 @@ impl DetailLevel {
         has_routes: bool,
         text: usize,
     ) -> Self {
-        Self { sites, errors, entries, changes, groups, lines, shields, findings, has_routes, text }
+        Self {
+            sites,
+            errors,
+            entries,
+            changes,
+            groups,
+            lines,
+            shields,
+            findings,
+            has_routes,
+            text,
+        }
     }
 }
 
@@ -96,8 +113,13 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let story = Story::new(report, options.listing, Arrangement::Short);
-    let mut pages = budget.levels.iter().map(|level| fullest_page(&story, *level, budget.bytes));
-    let page = pages.find_map(Result::ok).expect("the last level fits any report");
+    let mut pages = budget
+        .levels
+        .iter()
+        .map(|level| fullest_page(&story, *level, budget.bytes));
+    let page = pages
+        .find_map(Result::ok)
+        .expect("the last level fits any report");
     out.write_all(page.as_bytes())
 }
 
@@ -105,9 +127,16 @@ pub(super) fn write(
 /// do.
 fn fullest_page(story: &Story<'_>, level: DetailLevel, bytes: usize) -> Result<String, PageFull> {
     let all = story.entries.len();
-    let dangerous = story.entries.iter().filter(|entry| entry.danger() != Danger::None).count();
+    let dangerous = story
+        .entries
+        .iter()
+        .filter(|entry| entry.danger() != Danger::None)
+        .count();
     let with = |entries: usize| page(story, DetailLevel { entries, ..level }, bytes);
-    let needed = level.entries.max(dangerous.min(level.entries * MAX_DANGEROUS)).min(all);
+    let needed = level
+        .entries
+        .max(dangerous.min(level.entries * MAX_DANGEROUS))
+        .min(all);
     let mut fullest = with(needed)?;
     let (mut fitting, mut too_many) = (needed, all + 1);
     while too_many - fitting > 1 {
@@ -125,7 +154,11 @@ fn fullest_page(story: &Story<'_>, level: DetailLevel, bytes: usize) -> Result<S
 const MAX_DANGEROUS: usize = 4;
 
 fn page(story: &Story<'_>, level: DetailLevel, bytes: usize) -> Result<String, PageFull> {
-    let mut page = MarkdownPage { story, level, page: BoundedPage::new(bytes) };
+    let mut page = MarkdownPage {
+        story,
+        level,
+        page: BoundedPage::new(bytes),
+    };
     page.write()?;
     Ok(page.page.into_text())
 }
@@ -158,14 +191,20 @@ impl<'r> MarkdownPage<'_, 'r> {
         let (title, figures): (String, Vec<&StyledText>) = match headline.badge {
             Some((badge, _)) => {
                 let reason = self.text(&plain(&headline.reason));
-                (format!("{badge} {reason}").trim_end().to_owned(), figures.collect())
+                (
+                    format!("{badge} {reason}").trim_end().to_owned(),
+                    figures.collect(),
+                )
             }
             None if !headline.reason.is_empty() => {
                 (self.text(&plain(&headline.reason)), figures.collect())
             }
             None => {
                 let mut figures = figures;
-                let first = figures.next().map(|text| self.text(&plain(text))).unwrap_or_default();
+                let first = figures
+                    .next()
+                    .map(|text| self.text(&plain(text)))
+                    .unwrap_or_default();
                 (first, figures.collect())
             }
         };
@@ -185,7 +224,8 @@ impl<'r> MarkdownPage<'_, 'r> {
         let outputs: Vec<String> = shown.map(|text| self.text(text)).collect();
         let more = self.story.unexplained.len() - outputs.len();
         let outputs = format!("{}{}", outputs.join("; "), and_more(more));
-        self.page.alert(&[format!("**Unexplained.** {UNEXPLAINED}"), outputs])
+        self.page
+            .alert(&[format!("**Unexplained.** {UNEXPLAINED}"), outputs])
     }
 
     /// Writes new errors, root causes first.
@@ -205,12 +245,16 @@ impl<'r> MarkdownPage<'_, 'r> {
         let entries = &self.story.entries;
         let (shown, more) = limited(entries, self.level.entries);
         let open = shown.len().min(MAX_OPEN_ENTRIES);
-        shown[..open].iter().try_for_each(|entry| self.write_change(entry))?;
+        shown[..open]
+            .iter()
+            .try_for_each(|entry| self.write_change(entry))?;
         let folded = &shown[open..];
         if !folded.is_empty() {
             let summary = counted(folded.len(), "more group");
             self.page.open_details(&summary)?;
-            folded.iter().try_for_each(|entry| self.write_change(entry))?;
+            folded
+                .iter()
+                .try_for_each(|entry| self.write_change(entry))?;
             self.page.close_details()?;
         }
         self.write_more(more, "group")
@@ -235,7 +279,10 @@ impl<'r> MarkdownPage<'_, 'r> {
         for change in changes {
             let (edits, more) = limited(&change.edits, self.level.changes);
             for edit in edits {
-                lines.push(format!("@@ {} @@", self.edited(edit, entry.edits.len() > 1)));
+                lines.push(format!(
+                    "@@ {} @@",
+                    self.edited(edit, entry.edits.len() > 1)
+                ));
             }
             lines.extend((more > 0).then(|| format!("@@ {} @@", counted(more, "more place"))));
             lines.extend(self.delta_lines(&change.delta));
@@ -255,8 +302,11 @@ impl<'r> MarkdownPage<'_, 'r> {
             place if place.is_empty() => place,
             place => format!(" at {place}"),
         };
-        let places: BTreeSet<String> =
-            entry.edits.iter().map(|edit| place_of(edit).words()).collect();
+        let places: BTreeSet<String> = entry
+            .edits
+            .iter()
+            .map(|edit| place_of(edit).words())
+            .collect();
         format!("{numbers}{place}{}", and_more(places.len() - 1))
     }
 
@@ -264,7 +314,9 @@ impl<'r> MarkdownPage<'_, 'r> {
     fn edited(&self, edit: &ReportedEdit, is_one_of_many: bool) -> String {
         let subject = self.story.names.subject(edit).words();
         let place = edit.at.last().filter(|_| is_one_of_many);
-        let place = place.map(|it| format!("{}:{} ", it.file, it.line)).unwrap_or_default();
+        let place = place
+            .map(|it| format!("{}:{} ", it.file, it.line))
+            .unwrap_or_default();
         self.quoted(&format!("{place}{subject}")).into_owned()
     }
 
@@ -275,15 +327,22 @@ impl<'r> MarkdownPage<'_, 'r> {
             return Ok(());
         }
         let parts = [
-            (entry.blocks.len(), counted(entry.blocks.len(), "group") + " of outputs"),
+            (
+                entry.blocks.len(),
+                counted(entry.blocks.len(), "group") + " of outputs",
+            ),
             (usize::from(has_route), "the route".to_owned()),
             (entry.stops.len(), counted(entry.stops.len(), "shield")),
         ];
-        let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words);
+        let parts = parts
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(_, words)| words);
         if self.level.groups == 0 {
             return Ok(());
         }
-        self.page.open_details(&parts.collect::<Vec<_>>().join(", "))?;
+        self.page
+            .open_details(&parts.collect::<Vec<_>>().join(", "))?;
         let (blocks, more) = limited(&entry.blocks, self.level.groups);
         for block in blocks {
             let (_, others) = entry.split(block);
@@ -301,7 +360,9 @@ impl<'r> MarkdownPage<'_, 'r> {
     }
 
     fn write_route(&mut self, route: Option<&RouteEntry>) -> Result<(), PageFull> {
-        let Some(route) = route.filter(|_| self.level.has_routes) else { return Ok(()) };
+        let Some(route) = route.filter(|_| self.level.has_routes) else {
+            return Ok(());
+        };
         let title = self.text(&route.title);
         self.page.paragraph(&title)?;
         let steps = route.steps.iter();
@@ -336,8 +397,11 @@ impl<'r> MarkdownPage<'_, 'r> {
         let mut lines = Vec::new();
         for value in values {
             let places = self.story.names.places(&behind(value)).words();
-            let places =
-                if places.is_empty() { places } else { format!(" {}", self.quoted(&places)) };
+            let places = if places.is_empty() {
+                places
+            } else {
+                format!(" {}", self.quoted(&places))
+            };
             lines.push(format!("@@ {} @@{places}", self.quoted(&value.delta.path)));
             lines.extend(self.delta_lines(&value.delta));
         }
@@ -381,7 +445,9 @@ impl<'r> MarkdownPage<'_, 'r> {
             .collect();
         let cells = rows.iter().map(|row| {
             let cells = row.cells.iter().map(|cell| prose(cell));
-            std::iter::once(self.text(&row.sites)).chain(cells).collect::<Vec<_>>()
+            std::iter::once(self.text(&row.sites))
+                .chain(cells)
+                .collect::<Vec<_>>()
         });
         let cells: Vec<Vec<String>> = cells.collect();
         self.page.table(&columns, cells)?;
@@ -389,7 +455,9 @@ impl<'r> MarkdownPage<'_, 'r> {
         self.write_more(left_out, "site")?;
         match table.unchanged {
             0 => Ok(()),
-            count => self.page.paragraph(&format!("{} unchanged", counted(count, "site"))),
+            count => self
+                .page
+                .paragraph(&format!("{} unchanged", counted(count, "site"))),
         }
     }
 
@@ -400,10 +468,13 @@ impl<'r> MarkdownPage<'_, 'r> {
         if self.level.findings == 0 {
             return self.write_more(edits.len(), "edit");
         }
-        self.page.open_details(&format!("{title}: {}", counted(edits.len(), "edit")))?;
+        self.page
+            .open_details(&format!("{title}: {}", counted(edits.len(), "edit")))?;
         let (shown, more) = limited(edits, self.level.findings);
         let items = shown.iter().map(|edit| {
-            let text = place_of(edit).and(" ").join(self.story.without_effect(edit));
+            let text = place_of(edit)
+                .and(" ")
+                .join(self.story.without_effect(edit));
             self.text(&text)
         });
         let mut items: Vec<String> = items.collect();
@@ -437,7 +508,8 @@ impl<'r> MarkdownPage<'_, 'r> {
         if self.level.findings == 0 {
             return self.write_more(others.len(), "finding");
         }
-        self.page.open_details(&counted(others.len(), "other finding"))?;
+        self.page
+            .open_details(&counted(others.len(), "other finding"))?;
         let (shown, more) = limited(others, self.level.findings);
         let mut items: Vec<String> = shown.iter().map(|entry| self.finding(entry)).collect();
         items.extend((more > 0).then(|| counted(more, "more finding")));
@@ -462,8 +534,11 @@ impl<'r> MarkdownPage<'_, 'r> {
         for note in notes {
             item += &format!("<br>{}", message(&self.quoted(note)));
         }
-        let further =
-            [("in", &entry.sites), ("caused by", &entry.causes), ("ignored", &entry.suppressed)];
+        let further = [
+            ("in", &entry.sites),
+            ("caused by", &entry.causes),
+            ("ignored", &entry.suppressed),
+        ];
         let further = further.into_iter().filter(|(_, text)| !text.is_empty());
         for (at, (word, text)) in further.enumerate() {
             let before = if at == 0 { "<br>" } else { ", " };
@@ -477,7 +552,8 @@ impl<'r> MarkdownPage<'_, 'r> {
             0 => Ok(()),
             more => {
                 let what = counted(more, &format!("more {what}"));
-                self.page.paragraph(&format!("… {what} (see the other reports of this run)"))
+                self.page
+                    .paragraph(&format!("… {what} (see the other reports of this run)"))
             }
         }
     }
@@ -489,7 +565,8 @@ impl<'r> MarkdownPage<'_, 'r> {
         let tool = &self.story.report.tool.version;
         let version = format!("layercake {}", prose(&self.quoted(tool)));
         let parts: Vec<String> = std::iter::once(version).chain(parts).collect();
-        self.page.paragraph(&format!("<sub>{}</sub>", parts.join(" · ")))
+        self.page
+            .paragraph(&format!("<sub>{}</sub>", parts.join(" · ")))
     }
 
     /// Renders styled text as Markdown.
@@ -501,7 +578,11 @@ impl<'r> MarkdownPage<'_, 'r> {
     fn piece(&self, piece: &TextPiece) -> String {
         // Spaces at the ends of a name belong to the name.
         let is_name = matches!(piece.role, TextRole::Name | TextRole::Place);
-        let words = if is_name { &*piece.text } else { piece.text.trim_matches(' ') };
+        let words = if is_name {
+            &*piece.text
+        } else {
+            piece.text.trim_matches(' ')
+        };
         let text = self.quoted(words);
         let space = |is_there: bool| if is_there && !is_name { " " } else { "" };
         let (before, behind) = (piece.text.starts_with(' '), piece.text.ends_with(' '));
@@ -523,7 +604,9 @@ impl<'r> MarkdownPage<'_, 'r> {
     fn linked(&self, inside: String, to: Option<&TextLink>) -> String {
         let address = to.and_then(|to| self.story.report.address(to));
         let linked = address.map(|address| link(&inside, &address));
-        linked.filter(|it| it.len() <= MAX_LINK_BYTES).unwrap_or(inside)
+        linked
+            .filter(|it| it.len() <= MAX_LINK_BYTES)
+            .unwrap_or(inside)
     }
 
     /// Returns a string on one line, truncated to the length of the level of detail.
@@ -539,9 +622,14 @@ const MAX_LINK_BYTES: usize = 1_000;
 fn plain(text: &StyledText) -> StyledText {
     let pieces = text.pieces.iter().cloned().map(|piece| match piece.role {
         TextRole::Name | TextRole::Place => piece,
-        _ => TextPiece { role: TextRole::Plain, ..piece },
+        _ => TextPiece {
+            role: TextRole::Plain,
+            ..piece
+        },
     });
-    StyledText { pieces: pieces.collect() }
+    StyledText {
+        pieces: pieces.collect(),
+    }
 }
 
 /// Formats a string as bold.
@@ -550,7 +638,11 @@ fn strong(words: &str) -> String {
 }
 
 fn and_more(more: usize) -> String {
-    if more == 0 { String::new() } else { format!(" and {more} more") }
+    if more == 0 {
+        String::new()
+    } else {
+        format!(" and {more} more")
+    }
 }
 
 /// Returns the first items of a list and the number of omitted ones.

@@ -19,7 +19,10 @@ pub(in crate::report) fn in_cell(markdown: &str) -> String {
 /// Returns `text` on one line, truncated to `longest` characters.
 pub(super) fn short(text: &str, longest: usize) -> Cow<'_, str> {
     // Do not scan the truncated part: a name may be very long.
-    let end = text.char_indices().nth(longest + 1).map_or(text.len(), |(at, _)| at);
+    let end = text
+        .char_indices()
+        .nth(longest + 1)
+        .map_or(text.len(), |(at, _)| at);
     let clean = printable::clean(&text[..end]);
     if end == text.len() && clean.chars().nth(longest).is_none() {
         return clean;
@@ -55,7 +58,11 @@ fn span(text: &str) -> String {
 /// Returns a fence for a code block with these lines.
 pub(super) fn fence(lines: &[String]) -> String {
     const MIN_LENGTH: usize = 3;
-    let longest = lines.iter().map(|line| longest_run(line)).max().unwrap_or(0);
+    let longest = lines
+        .iter()
+        .map(|line| longest_run(line))
+        .max()
+        .unwrap_or(0);
     "`".repeat(MIN_LENGTH.max(longest + 1))
 }
 
@@ -116,9 +123,10 @@ fn written(pieces: Vec<MarkdownPiece<'_>>) -> String {
         MarkdownToken::Code(text) => code(&text),
         MarkdownToken::Space(" ") if at > 0 && at < last => " ".to_owned(),
         // Renderers drop spaces at the ends of a line, but keep entities.
-        MarkdownToken::Space(run) => {
-            run.chars().map(|it| format!("&#{};", u32::from(it))).collect()
-        }
+        MarkdownToken::Space(run) => run
+            .chars()
+            .map(|it| format!("&#{};", u32::from(it)))
+            .collect(),
     });
     text.collect()
 }
@@ -137,7 +145,9 @@ fn push_prose<'a>(text: &'a str, all: &mut Vec<MarkdownToken<'a>>) {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let is_space = first.is_whitespace();
-        let end = rest.find(|it: char| it.is_whitespace() != is_space).unwrap_or(rest.len());
+        let end = rest
+            .find(|it: char| it.is_whitespace() != is_space)
+            .unwrap_or(rest.len());
         let (run, behind) = rest.split_at(end);
         match is_space {
             true => all.push(MarkdownToken::Space(run)),
@@ -180,7 +190,10 @@ fn has_commit(word: &str) -> bool {
 /// Escapes a plain word at the start of a line: `-`, `+` and `1.` would start a list, `---` a
 /// thematic break, and `===` would turn the previous line into a heading.
 fn plain(word: &str) -> String {
-    let digits = word.len() - word.trim_start_matches(|it: char| it.is_ascii_digit()).len();
+    let digits = word.len()
+        - word
+            .trim_start_matches(|it: char| it.is_ascii_digit())
+            .len();
     let is_all = |sign: char| word.chars().all(|it| it == sign);
     match &word[digits..] {
         "." | ")" if digits > 0 => format!("{}\\{}", &word[..digits], &word[digits..]),

@@ -133,11 +133,15 @@ impl EditSets {
     }
 
     fn into_sets(self) -> Vec<EditSet> {
-        let sets = self.0.into_iter().enumerate().map(|(at, (edits, joint))| EditSet {
-            id: EditSetRef::at(at),
-            edits: edits.iter().map(|edit| EditRef::at(edit.index())).collect(),
-            joint,
-        });
+        let sets = self
+            .0
+            .into_iter()
+            .enumerate()
+            .map(|(at, (edits, joint))| EditSet {
+                id: EditSetRef::at(at),
+                edits: edits.iter().map(|edit| EditRef::at(edit.index())).collect(),
+                joint,
+            });
         sets.collect()
     }
 
@@ -152,7 +156,10 @@ impl EditSets {
         if places.iter().all(is_usual) {
             return Vec::new();
         }
-        places.iter().map(|place| self.set_of(&place.edits, place.are_joint)).collect()
+        places
+            .iter()
+            .map(|place| self.set_of(&place.edits, place.are_joint))
+            .collect()
     }
 }
 
@@ -297,7 +304,11 @@ impl ReportedShield {
     /// Returns the overriding location in the site at this index of the shield's sites; `None` if
     /// it is not listed.
     pub(crate) fn place_at(&self, index: usize) -> Option<&FilePlace> {
-        if self.by.len() == 1 { self.by.first() } else { self.by.get(index) }
+        if self.by.len() == 1 {
+            self.by.first()
+        } else {
+            self.by.get(index)
+        }
     }
 
     /// Maximum number of locations listed for one shield.
@@ -322,7 +333,13 @@ impl ReportedChanges {
         let mut outputs = Vec::new();
         let groups = comparison.groups.iter().enumerate().map(|(at, group)| {
             let id = GroupRef::at(at);
-            outputs.extend(outputs_of((id, group), comparison, &mut routes, &mut edit_sets, sets));
+            outputs.extend(outputs_of(
+                (id, group),
+                comparison,
+                &mut routes,
+                &mut edit_sets,
+                sets,
+            ));
             OutputGroup::new(id, group, comparison, max_bytes, sets, view)
         });
         let groups = groups.collect();
@@ -338,17 +355,29 @@ impl ReportedChanges {
 
     /// Returns the number of values that are too long for a report.
     pub(super) fn truncated_values(&self) -> usize {
-        let edited = self.edits.iter().flat_map(|edit| [&edit.before, &edit.after]);
+        let edited = self
+            .edits
+            .iter()
+            .flat_map(|edit| [&edit.before, &edit.after]);
         let changed = self.groups.iter().flat_map(|group| &group.changes);
         let changed = changed.flat_map(|change| [&change.before, &change.after]);
-        edited.chain(changed).flatten().filter(|value| value.truncated).count()
+        edited
+            .chain(changed)
+            .flatten()
+            .filter(|value| value.truncated)
+            .count()
     }
 }
 
 /// Returns the maximum number of values in a report of this comparison.
 fn count_values(comparison: &Comparison) -> usize {
-    let changes = comparison.groups.iter().map(|group| first_of(group, comparison));
-    let places: usize = changes.map(|change| change.data.len() + change.metadata.len()).sum();
+    let changes = comparison
+        .groups
+        .iter()
+        .map(|group| first_of(group, comparison));
+    let places: usize = changes
+        .map(|change| change.data.len() + change.metadata.len())
+        .sum();
     2 * (places + comparison.edits.len())
 }
 
@@ -399,7 +428,10 @@ impl ReportedEdit {
             part: edit.part,
             pointer: pointer(&location),
             path: view.shown_path(&edit.location, &edit.items),
-            at: OnSides { base: at(edit.base.as_ref()), head: at(edit.head.as_ref()) },
+            at: OnSides {
+                base: at(edit.base.as_ref()),
+                head: at(edit.head.as_ref()),
+            },
             before: value(edit.base.as_ref()),
             after: value(edit.head.as_ref()),
             renames: None,
@@ -431,7 +463,10 @@ impl OutputGroup {
         view: &View<'_>,
     ) -> Self {
         let first = first_of(group, comparison);
-        let sites = group.outputs.iter().map(|output| comparison.outputs[*output].site.as_ref());
+        let sites = group
+            .outputs
+            .iter()
+            .map(|output| comparison.outputs[*output].site.as_ref());
         Self {
             id,
             schema: first.key.schema.to_string(),
@@ -471,7 +506,10 @@ impl OutputChange {
             part,
             pointer: pointer(&location),
             path: view.shown_path(difference.location(), &difference.items),
-            at: OnSides { base: at(base), head: at(head) },
+            at: OnSides {
+                base: at(base),
+                head: at(head),
+            },
             reordered: matches!(difference.kind, diff::DifferenceKind::Order { .. }),
             before: value(base),
             after: value(head),
@@ -498,27 +536,35 @@ fn outputs_of<'c>(
         let causes = causes.map(|cause| ReportedCause::new(cause, change.site.as_ref(), routes));
         let renamed_from = change.renamed_from.as_ref();
         let changed_by = edit_sets.of_places(change);
-        let edits = (edit_sets.set_of(&change.edits, false), changed_by, causes.collect());
+        let edits = (
+            edit_sets.set_of(&change.edits, false),
+            changed_by,
+            causes.collect(),
+        );
         let story: Story<'c> = (edits, renamed_from, change.touched, change.is_unexplained());
-        let (_, sites) = outputs.entry((&change.key, story)).or_insert((change, Vec::new()));
+        let (_, sites) = outputs
+            .entry((&change.key, story))
+            .or_insert((change, Vec::new()));
         sites.push(change.site.as_ref());
     }
-    let outputs = outputs.into_iter().map(|((document, story), (change, sites))| {
-        let ((edits, changed_by, causes), renamed_from, touched, unexplained) = story;
-        ReportedOutput {
-            document: document.clone(),
-            renamed_from: renamed_from.map(|it| it.name.to_string()),
-            status: change.status,
-            other_treatment: change.has_other_treatment(),
-            group,
-            sites: sets.set_of(sites),
-            touched,
-            edits,
-            changed_by,
-            causes,
-            unexplained,
-        }
-    });
+    let outputs = outputs
+        .into_iter()
+        .map(|((document, story), (change, sites))| {
+            let ((edits, changed_by, causes), renamed_from, touched, unexplained) = story;
+            ReportedOutput {
+                document: document.clone(),
+                renamed_from: renamed_from.map(|it| it.name.to_string()),
+                status: change.status,
+                other_treatment: change.has_other_treatment(),
+                group,
+                sites: sets.set_of(sites),
+                touched,
+                edits,
+                changed_by,
+                causes,
+                unexplained,
+            }
+        });
     outputs.collect()
 }
 
@@ -535,7 +581,11 @@ impl ReportedCause {
             via: last.via,
             hops: cause.route.len() - 1,
             route: routes.name_of(edit, &cause.route, site),
-            joint: cause.joint.iter().map(|edit| EditRef::at(edit.index())).collect(),
+            joint: cause
+                .joint
+                .iter()
+                .map(|edit| EditRef::at(edit.index()))
+                .collect(),
         }
     }
 }
@@ -552,12 +602,19 @@ type HopShape<'c> = (Via, &'c DocKey, Option<&'c Location>, Option<usize>);
 
 impl<'c, 'v> RouteTable<'c, 'v> {
     fn new(view: &'c View<'v>) -> Self {
-        Self { view, known: IndexMap::new(), files: FileShapes::default() }
+        Self {
+            view,
+            known: IndexMap::new(),
+            files: FileShapes::default(),
+        }
     }
 
     fn name_of(&mut self, edit: EditRef, route: &'c [Hop], site: Option<&Arc<str>>) -> RouteRef {
         let shapes = route.iter().map(|hop| {
-            let file = hop.at.first().map(|at| self.files.of(at.file, site, self.view));
+            let file = hop
+                .at
+                .first()
+                .map(|at| self.files.of(at.file, site, self.view));
             (hop.via, &hop.document, hop.location.as_ref(), file)
         });
         let shapes: Vec<HopShape<'c>> = shapes.collect();
@@ -570,7 +627,10 @@ impl<'c, 'v> RouteTable<'c, 'v> {
     fn into_routes(self) -> Vec<Route> {
         let routes = self.known.values().enumerate().map(|(at, route)| Route {
             id: RouteRef::at(at),
-            steps: route.iter().map(|hop| RouteStep::new(hop, self.view)).collect(),
+            steps: route
+                .iter()
+                .map(|hop| RouteStep::new(hop, self.view))
+                .collect(),
         });
         routes.collect()
     }
@@ -589,9 +649,16 @@ impl FileShapes {
         *self.of_file.entry(file).or_insert_with(|| {
             let path = view.source(file).path().as_str();
             let parts = path.split('/');
-            let parts =
-                parts.map(|part| if site.is_some_and(|it| **it == *part) { "" } else { part });
-            self.known.insert_full(parts.collect::<Vec<_>>().join("/")).0
+            let parts = parts.map(|part| {
+                if site.is_some_and(|it| **it == *part) {
+                    ""
+                } else {
+                    part
+                }
+            });
+            self.known
+                .insert_full(parts.collect::<Vec<_>>().join("/"))
+                .0
         })
     }
 }
@@ -601,8 +668,15 @@ impl RouteStep {
         Self {
             via: hop.via,
             document: hop.document.clone(),
-            path: hop.location.as_ref().map(|it| view.shown_location(it).to_string()),
-            at: hop.at.iter().map(|span| FilePlace::new(*span, view)).collect(),
+            path: hop
+                .location
+                .as_ref()
+                .map(|it| view.shown_location(it).to_string()),
+            at: hop
+                .at
+                .iter()
+                .map(|span| FilePlace::new(*span, view))
+                .collect(),
         }
     }
 }

@@ -130,7 +130,9 @@ impl Finding {
 
     /// Whether `--fix` removes the finding.
     pub(crate) fn has_safe_fix(&self) -> bool {
-        self.fix.as_ref().is_some_and(|fix| fix.safety == Safety::Safe)
+        self.fix
+            .as_ref()
+            .is_some_and(|fix| fix.safety == Safety::Safe)
     }
 }
 
@@ -143,7 +145,11 @@ pub(super) struct ComparedFinding<'a> {
 
 impl<'a> ComparedFinding<'a> {
     fn new(diagnostic: &'a Diagnostic, state: Option<State>) -> Self {
-        Self { diagnostic, state, causes: &[] }
+        Self {
+            diagnostic,
+            state,
+            causes: &[],
+        }
     }
 
     /// Returns the findings of a run without a comparison, by place.
@@ -161,7 +167,14 @@ impl<'a> ComparedFinding<'a> {
         compared: &'a triage::ComparedFindings,
         view: &View<'a>,
     ) -> Vec<Self> {
-        let triage::ComparedFindings { new, causes, unchanged, fixed, suppressed, .. } = compared;
+        let triage::ComparedFindings {
+            new,
+            causes,
+            unchanged,
+            fixed,
+            suppressed,
+            ..
+        } = compared;
         let new = new.diagnostics.iter().enumerate().map(|(at, it)| Self {
             causes: causes.get(at).map_or(&[], Vec::as_slice),
             ..Self::new(it, Some(State::New))
@@ -171,7 +184,10 @@ impl<'a> ComparedFinding<'a> {
         let suppressed = suppressed.iter().map(|it| Self::new(it, None));
         let mut head: Vec<Self> = new.chain(unchanged).chain(suppressed).collect();
         head.sort_by_key(|it| it.order(view));
-        let fixed = fixed.diagnostics.iter().map(|it| Self::new(it, Some(State::Fixed)));
+        let fixed = fixed
+            .diagnostics
+            .iter()
+            .map(|it| Self::new(it, Some(State::Fixed)));
         head.into_iter().chain(fixed).collect()
     }
 
@@ -180,7 +196,13 @@ impl<'a> ComparedFinding<'a> {
         let (it, place) = (self.diagnostic, self.diagnostic.primary.span);
         let written = view.written(place);
         let path = view.source(written.file).path();
-        (path, [written.start, place.start], it.rule.name, &it.message, place)
+        (
+            path,
+            [written.start, place.start],
+            it.rule.name,
+            &it.message,
+            place,
+        )
     }
 }
 
@@ -191,14 +213,25 @@ pub(super) fn findings(
     sets: &mut SiteSets,
     view: &View<'_>,
 ) -> Vec<Finding> {
-    let followed: BTreeSet<CauseKey> =
-        found.iter().filter_map(|it| it.diagnostic.because_of).collect();
+    let followed: BTreeSet<CauseKey> = found
+        .iter()
+        .filter_map(|it| it.diagnostic.because_of)
+        .collect();
     let roots = found.iter().map(|it| it.diagnostic);
     let roots = roots.filter(|it| it.because_of.is_none() && followed.contains(&it.cause()));
-    let roots: BTreeMap<CauseKey, String> =
-        roots.map(|it| (it.cause(), fingerprint(it, view.place(it.primary.span).path))).collect();
+    let roots: BTreeMap<CauseKey, String> = roots
+        .map(|it| {
+            (
+                it.cause(),
+                fingerprint(it, view.place(it.primary.span).path),
+            )
+        })
+        .collect();
     let findings = found.iter().map(|found| Finding {
-        because_of: found.diagnostic.because_of.and_then(|cause| roots.get(&cause).cloned()),
+        because_of: found
+            .diagnostic
+            .because_of
+            .and_then(|cause| roots.get(&cause).cloned()),
         ..Finding::new(found, texts, sets, view)
     });
     findings.collect()
@@ -230,7 +263,11 @@ impl Finding {
             related: it.related.iter().map(label).collect(),
             documents: it.documents.clone(),
             sites: (!it.sites.is_empty()).then(|| sets.set_of(it.sites.iter().map(Some))),
-            caused_by: found.causes.iter().map(|edit| EditRef::at(edit.index())).collect(),
+            caused_by: found
+                .causes
+                .iter()
+                .map(|edit| EditRef::at(edit.index()))
+                .collect(),
             suppressed: it.suppressed.as_ref().map(|it| SuppressedBy::new(it, view)),
             fix: it.fix.as_ref().and_then(|it| TextFix::new(it, view)),
             because_of: None,
@@ -271,7 +308,11 @@ impl TextFix {
             })
         });
         let edits = edits.collect::<Option<_>>()?;
-        Some(Self { safety: fix.safety, message: fix.message.clone(), edits })
+        Some(Self {
+            safety: fix.safety,
+            message: fix.message.clone(),
+            edits,
+        })
     }
 }
 

@@ -67,7 +67,9 @@ impl<const LETTER: char> Visitor<'_> for IdVisitor<LETTER> {
     }
 
     fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Self::Value, E> {
-        let number = name.strip_prefix(LETTER).and_then(|number| number.parse::<u32>().ok());
+        let number = name
+            .strip_prefix(LETTER)
+            .and_then(|number| number.parse::<u32>().ok());
         let id = number.and_then(|number| number.checked_sub(1)).map(Id);
         // Reject other spellings, such as `e01`: each part has exactly one id.
         id.filter(|id| id.to_string() == name)

@@ -63,7 +63,10 @@ fn one() -> usize {
     1
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
 fn is_one(column: &usize) -> bool {
     *column == 1
 }
@@ -111,7 +114,9 @@ impl LineCollector {
         let mut texts = Self::default();
         for (at, (file, lines)) in wanted.into_iter().enumerate() {
             texts.places.insert(file, at);
-            texts.lines.push(FileLines::new(TextRef::at(at), file, &lines, view));
+            texts
+                .lines
+                .push(FileLines::new(TextRef::at(at), file, &lines, view));
         }
         texts
     }
@@ -126,13 +131,21 @@ fn shown(diagnostic: &Diagnostic) -> impl Iterator<Item = &Label> {
 
 impl FileLines {
     fn new(id: TextRef, file: FileId, wanted: &WantedLines, view: &View<'_>) -> Self {
-        let written = view.written(Span { file, start: 0, end: 0 }).file;
+        let written = view
+            .written(Span {
+                file,
+                start: 0,
+                end: 0,
+            })
+            .file;
         let name = |file| view.source(file).path().as_str().to_owned();
         let lines = wanted.iter().flat_map(|(line, wanted)| {
             // The rest of a secret is not shown as context.
             let shown = view.shown_line(file, *line);
             let shown = shown.filter(|it| !it.continues || !wanted.columns.is_empty());
-            shown.map(|shown| SourceLine::parts(*line, shown, wanted)).unwrap_or_default()
+            shown
+                .map(|shown| SourceLine::parts(*line, shown, wanted))
+                .unwrap_or_default()
         });
         Self {
             id,
@@ -148,7 +161,14 @@ impl SourceLine {
     /// Creates a line without text.
     pub(crate) fn empty(line: usize) -> Self {
         let text = String::new();
-        Self { line, column: 1, text, hidden: Vec::new(), cut: false, continues: false }
+        Self {
+            line,
+            column: 1,
+            text,
+            hidden: Vec::new(),
+            cut: false,
+            continues: false,
+        }
     }
 
     /// Returns the parts to keep of a line (from 0).
@@ -156,7 +176,13 @@ impl SourceLine {
         let shown = without_bom(line, shown);
         let length = shown.text.chars().count();
         if length <= MAX_WHOLE_LINE {
-            return vec![Self::part(line, &shown, 0..length, length, shown.text.clone())];
+            return vec![Self::part(
+                line,
+                &shown,
+                0..length,
+                length,
+                shown.text.clone(),
+            )];
         }
         let start = wanted.is_beside.then_some(0);
         let labels = wanted.columns.iter().map(|it| character_at(*it, &shown));
@@ -173,7 +199,11 @@ impl SourceLine {
         // Sequentially, so that the line is iterated only once.
         let (mut characters, mut at) = (shown.text.chars(), 0);
         let parts = kept.into_iter().map(|range| {
-            let text = characters.by_ref().skip(range.start - at).take(range.len()).collect();
+            let text = characters
+                .by_ref()
+                .skip(range.start - at)
+                .take(range.len())
+                .collect();
             at = range.end;
             Self::part(line, &shown, range, length, text)
         });
@@ -190,12 +220,16 @@ impl SourceLine {
     ) -> Self {
         let before = shown.hidden.iter().take_while(|it| it.end <= range.start);
         let hidden_before: usize = before.map(ExactSizeIterator::len).sum();
-        let inside =
-            shown.hidden.iter().filter(|it| it.start >= range.start && it.end <= range.end);
+        let inside = shown
+            .hidden
+            .iter()
+            .filter(|it| it.start >= range.start && it.end <= range.end);
         Self {
             line: line + 1,
             column: range.start - hidden_before + 1,
-            hidden: inside.map(|it| [it.start - range.start, it.end - range.start]).collect(),
+            hidden: inside
+                .map(|it| [it.start - range.start, it.end - range.start])
+                .collect(),
             text,
             cut: range.end < length,
             continues: shown.continues,
@@ -208,7 +242,11 @@ fn without_bom(line: usize, shown: ShownLine) -> ShownLine {
     match shown.text.strip_prefix('\u{feff}').filter(|_| line == 0) {
         Some(rest) => ShownLine {
             text: rest.to_owned(),
-            hidden: shown.hidden.iter().map(|it| it.start - 1..it.end - 1).collect(),
+            hidden: shown
+                .hidden
+                .iter()
+                .map(|it| it.start - 1..it.end - 1)
+                .collect(),
             continues: shown.continues,
         },
         None => shown,
@@ -245,7 +283,11 @@ impl FileLines {
         at: (usize, usize),
     ) -> Vec<&SourceLine> {
         let mut lines: Vec<&SourceLine> = Vec::new();
-        for part in self.lines.iter().filter(|it| (first..=last).contains(&it.line)) {
+        for part in self
+            .lines
+            .iter()
+            .filter(|it| (first..=last).contains(&it.line))
+        {
             match lines.last_mut() {
                 Some(known) if known.line == part.line => {
                     if part.line == at.0 && part.column <= at.1 {

@@ -367,7 +367,11 @@ impl<'a> ReportInput<'a> {
     /// Creates the input for a run over one side with these findings; all other fields are
     /// defaults.
     pub fn of_findings(findings: &'a Findings) -> Self {
-        Self::new(CheckedSides::One { documents: 0, sites: Vec::new(), findings })
+        Self::new(CheckedSides::One {
+            documents: 0,
+            sites: Vec::new(),
+            findings,
+        })
     }
 
     /// Creates the input for a run over two sides, with their findings if rules were checked; all
@@ -377,7 +381,11 @@ impl<'a> ReportInput<'a> {
         comparison: &'a Compared,
         findings: Option<&'a triage::ComparedFindings>,
     ) -> Self {
-        Self::new(CheckedSides::Two { sides: Box::new(sides), comparison, findings })
+        Self::new(CheckedSides::Two {
+            sides: Box::new(sides),
+            comparison,
+            findings,
+        })
     }
 
     fn new(checked: CheckedSides<'a>) -> Self {
@@ -404,8 +412,13 @@ impl<'a> ReportInput<'a> {
 impl ReportedComparison {
     /// Creates a comparison of sides of these kinds; all other fields are defaults.
     pub fn of_kinds(base: SideKind, head: SideKind) -> Self {
-        let side =
-            |kind| ReportedSide { kind, commit: None, tree: None, date: None, name: String::new() };
+        let side = |kind| ReportedSide {
+            kind,
+            commit: None,
+            tree: None,
+            date: None,
+            name: String::new(),
+        };
         Self {
             base: side(base),
             head: side(head),
@@ -430,14 +443,17 @@ impl Report {
     pub fn new(run: ReportInput<'_>, view: &View<'_>) -> Self {
         let found = run.checked.found(view);
         let named = found.iter().flat_map(|it| it.diagnostic.sites.iter());
-        let named = named.chain(run.repositories.iter().flat_map(|it| &it.sites)).cloned();
+        let named = named
+            .chain(run.repositories.iter().flat_map(|it| &it.sites))
+            .cloned();
         let mut sets = SiteSets::new(run.checked.sites(), named);
         let texts = LineCollector::of(found.iter().map(|it| it.diagnostic), view);
         let (changes, unlisted) = match &run.checked {
             CheckedSides::One { .. } => (ReportedChanges::default(), Unlisted::default()),
-            CheckedSides::Two { comparison, .. } => {
-                (ReportedChanges::new(comparison, &mut sets, view), comparison.unlisted)
-            }
+            CheckedSides::Two { comparison, .. } => (
+                ReportedChanges::new(comparison, &mut sets, view),
+                comparison.unlisted,
+            ),
         };
         let findings = finding::findings(&found, &texts, &mut sets, view);
         let repositories = repositories::used(run.repositories, &mut sets, view);
@@ -454,7 +470,11 @@ impl Report {
             limited_to: Vec::new(),
             semantics: run.semantics,
             links: run.links,
-            totals: Totals { documents, outputs: run.outputs, ..Totals::default() },
+            totals: Totals {
+                documents,
+                outputs: run.outputs,
+                ..Totals::default()
+            },
             site_sets: sets.listed(),
             sites: sets.sites,
             edits: changes.edits,
@@ -477,7 +497,10 @@ impl Report {
     /// Replaces the URL template if another one is given.
     #[must_use]
     pub fn with_links(self, links: Option<Links>) -> Self {
-        Self { links: links.or(self.links), ..self }
+        Self {
+            links: links.or(self.links),
+            ..self
+        }
     }
 
     /// States to which flags and paths the run is limited, and which of the paths contain no file
@@ -486,17 +509,27 @@ impl Report {
     pub fn with_limits(self, flags: Vec<String>, only: &[RepoPath], sources: &SourceMap) -> Self {
         let read: BTreeSet<&str> = match only {
             [] => BTreeSet::new(),
-            _ => sources.iter().map(|(_, source)| source.path().as_str()).collect(),
+            _ => sources
+                .iter()
+                .map(|(_, source)| source.path().as_str())
+                .collect(),
         };
         let path = |path: &RepoPath| {
             let folder = format!("{path}/");
             let mut below = read.range(&*folder..);
             let is_read = read.contains(path.as_str())
                 || below.next().is_some_and(|it| it.starts_with(&folder));
-            if is_read { path.to_string() } else { format!("{path} (read by no site)") }
+            if is_read {
+                path.to_string()
+            } else {
+                format!("{path} (read by no site)")
+            }
         };
         let paths = only.iter().map(path);
-        Self { limited_to: flags.into_iter().chain(paths).collect(), ..self }
+        Self {
+            limited_to: flags.into_iter().chain(paths).collect(),
+            ..self
+        }
     }
 
     /// Links rule names to these pages.
@@ -507,12 +540,18 @@ impl Report {
 
     /// Returns the sites of a set.
     pub(crate) fn sites_in(&self, set: SetRef) -> impl ExactSizeIterator<Item = &ReportedSite> {
-        set.of(&self.site_sets).sites.iter().map(|at| &self.sites[*at])
+        set.of(&self.site_sets)
+            .sites
+            .iter()
+            .map(|at| &self.sites[*at])
     }
 
     /// Returns the listed edit that removed the value which this one added under another key.
     pub(crate) fn renamed_by(&self, added: &ReportedEdit) -> Option<&ReportedEdit> {
-        added.renames.map(|removed| self.edit(removed)).filter(|it| it.is_listed())
+        added
+            .renames
+            .map(|removed| self.edit(removed))
+            .filter(|it| it.is_listed())
     }
 
     /// Returns the edit with this id.
@@ -532,8 +571,14 @@ impl Report {
     /// be shown.
     pub(crate) fn lines_around(&self, label: &LabelledPlace) -> Vec<&SourceLine> {
         let [(first, column), (last, _)] = label.ends();
-        let Some(text) = self.text_of(label) else { return Vec::new() };
-        text.between(first.saturating_sub(1), last.min(first) + 1, (first, column))
+        let Some(text) = self.text_of(label) else {
+            return Vec::new();
+        };
+        text.between(
+            first.saturating_sub(1),
+            last.min(first) + 1,
+            (first, column),
+        )
     }
 
     /// Returns the kept lines of the file or decoded content that contains a label.
@@ -575,17 +620,24 @@ impl Report {
 
     /// Edits that changed no output, are not needed to keep one, and are not shielded.
     pub(in crate::report) fn inert_edits(&self) -> impl Iterator<Item = &ReportedEdit> {
-        self.ineffective_edits().filter(|edit| !edit.kind.is_unknown())
+        self.ineffective_edits()
+            .filter(|edit| !edit.kind.is_unknown())
     }
 
     /// Inert edits, and edits of unknown content without a known effect.
     pub(in crate::report) fn ineffective_edits(&self) -> impl Iterator<Item = &ReportedEdit> {
-        self.edits.iter().filter(|edit| !edit.has_effect() && edit.reach.shielded.is_none())
+        self.edits
+            .iter()
+            .filter(|edit| !edit.has_effect() && edit.reach.shielded.is_none())
     }
 
     /// Returns the edits that made the change at this index of an output's group.
     pub(in crate::report) fn causes_of(&self, output: &ReportedOutput, change: usize) -> &EditSet {
-        output.changed_by.get(change).unwrap_or(&output.edits).of(&self.edit_sets)
+        output
+            .changed_by
+            .get(change)
+            .unwrap_or(&output.edits)
+            .of(&self.edit_sets)
     }
 
     /// Returns the sets of edits that made the changes of an output.
@@ -594,7 +646,11 @@ impl Report {
         output: &ReportedOutput,
     ) -> impl Iterator<Item = &EditSet> {
         let whole = output.changed_by.is_empty().then_some(&output.edits);
-        output.changed_by.iter().chain(whole).map(|set| set.of(&self.edit_sets))
+        output
+            .changed_by
+            .iter()
+            .chain(whole)
+            .map(|set| set.of(&self.edit_sets))
     }
 
     /// Returns all edits that changed an output.
@@ -614,8 +670,10 @@ impl Report {
             site.name.is_some() && (site.head.is_some() || site.base.is_none())
         };
         let (sites, refused_sites) = (count(is_there), count(|site| site.counts.refused));
-        let (changed_sites, shielded_sites) =
-            (count(|site| site.counts.has_changed()), count(|site| site.counts.shielded > 0));
+        let (changed_sites, shielded_sites) = (
+            count(|site| site.counts.has_changed()),
+            count(|site| site.counts.shielded > 0),
+        );
         let inert_edits = self.inert_edits().count();
         let totals = &mut self.totals;
         totals.sites = sites;
@@ -651,7 +709,11 @@ impl Report {
                 }
                 (None, Some(State::New) | None) => {
                     totals.findings.add(finding.severity, finding.count);
-                    totals.fixable += if finding.has_safe_fix() { finding.count } else { 0 };
+                    totals.fixable += if finding.has_safe_fix() {
+                        finding.count
+                    } else {
+                        0
+                    };
                 }
             }
         }
@@ -661,7 +723,10 @@ impl Report {
 impl Tool {
     fn this() -> Self {
         let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
-        Self { name: name.to_owned(), version: version.to_owned() }
+        Self {
+            name: name.to_owned(),
+            version: version.to_owned(),
+        }
     }
 }
 
@@ -702,7 +767,12 @@ impl ByStatus {
 impl Truncated {
     fn new(unlisted: Unlisted, values: usize) -> Self {
         let Unlisted { causes, shields } = unlisted;
-        Self { outputs: 0, causes, shields, values }
+        Self {
+            outputs: 0,
+            causes,
+            shields,
+            values,
+        }
     }
 }
 
@@ -710,9 +780,9 @@ impl<'a> CheckedSides<'a> {
     fn found(&self, view: &View<'a>) -> Vec<ComparedFinding<'a>> {
         match self {
             CheckedSides::One { findings, .. } => ComparedFinding::on_one_side(findings, view),
-            CheckedSides::Two { findings, .. } => {
-                findings.map(|it| ComparedFinding::on_two_sides(it, view)).unwrap_or_default()
-            }
+            CheckedSides::Two { findings, .. } => findings
+                .map(|it| ComparedFinding::on_two_sides(it, view))
+                .unwrap_or_default(),
         }
     }
 
@@ -728,7 +798,10 @@ impl<'a> CheckedSides<'a> {
             head: reach.head,
             counts: SiteCounts::default(),
         };
-        sites.iter().map(|reach| (reach.site.clone(), site(reach))).collect()
+        sites
+            .iter()
+            .map(|reach| (reach.site.clone(), site(reach)))
+            .collect()
     }
 
     fn documents(&self) -> Option<usize> {

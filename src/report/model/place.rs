@@ -90,7 +90,9 @@ impl FilePlace {
             column: place.column,
             commit: place.commit.cloned(),
             decoded: place.decoded.as_ref().map(
-                |VisibleDecodedPlace { name, line, column, .. }| DecodedPlace {
+                |VisibleDecodedPlace {
+                     name, line, column, ..
+                 }| DecodedPlace {
                     name: name.as_str().to_owned(),
                     line: *line,
                     column: *column,

@@ -29,7 +29,10 @@ impl Display for ReportReadError {
         match self {
             ReportReadError::Other(fault) => write!(out, "not a report of `layercake`: {fault}"),
             ReportReadError::Version(schema) => {
-                write!(out, "expected a report with schema `{SCHEMA}`, found `{schema}`")
+                write!(
+                    out,
+                    "expected a report with schema `{SCHEMA}`, found `{schema}`"
+                )
             }
         }
     }
@@ -94,7 +97,9 @@ impl<'de> Visitor<'de> for NumberVisitor {
         if number <= MAX_NUMBER {
             return Ok(NumbersInRange);
         }
-        Err(E::custom(format!("expected a number up to {MAX_NUMBER}, found {number}")))
+        Err(E::custom(format!(
+            "expected a number up to {MAX_NUMBER}, found {number}"
+        )))
     }
 
     fn visit_f64<E>(self, _: f64) -> Result<NumbersInRange, E> {
@@ -136,16 +141,25 @@ impl Report {
         check_numbering(self.routes.iter().map(|it| it.id))?;
         check_numbering(self.lines.iter().map(|it| it.id))?;
         self.check_sites()?;
-        self.repositories.iter().try_for_each(|it| self.check_repository(it))?;
+        self.repositories
+            .iter()
+            .try_for_each(|it| self.check_repository(it))?;
         self.check_changes()?;
-        self.findings.iter().try_for_each(|finding| self.check_finding(finding))?;
+        self.findings
+            .iter()
+            .try_for_each(|finding| self.check_finding(finding))?;
         self.lines.iter().try_for_each(FileLines::check)
     }
 
     fn check_sites(&self) -> CheckResult {
         for set in &self.site_sets {
             let is_ascending = set.sites.windows(2).all(|pair| pair[0] < pair[1]);
-            if !is_ascending || set.sites.last().is_some_and(|last| *last >= self.sites.len()) {
+            if !is_ascending
+                || set
+                    .sites
+                    .last()
+                    .is_some_and(|last| *last >= self.sites.len())
+            {
                 return Err(format!("the site set `{}` refers to unknown sites", set.id));
             }
         }
@@ -163,16 +177,24 @@ impl Report {
                 return Err(format!("the edit `{}` is on neither side", edit.id));
             }
             edit.at.check()?;
-            edit.renames.map_or(Ok(()), |removed| check_id(removed, &self.edits))?;
+            edit.renames
+                .map_or(Ok(()), |removed| check_id(removed, &self.edits))?;
             self.check_set(edit.reach.sites)?;
-            edit.reach.kept.map_or(Ok(()), |kept| self.check_set(kept.sites))?;
-            edit.reach.shielded.map_or(Ok(()), |sites| self.check_set(sites))?;
+            edit.reach
+                .kept
+                .map_or(Ok(()), |kept| self.check_set(kept.sites))?;
+            edit.reach
+                .shielded
+                .map_or(Ok(()), |sites| self.check_set(sites))?;
         }
         for edits in self.edit_sets.iter().flat_map(|set| &set.edits) {
             check_id(*edits, &self.edits)?;
         }
         for group in &self.groups {
-            group.changes.iter().try_for_each(|change| change.at.check())?;
+            group
+                .changes
+                .iter()
+                .try_for_each(|change| change.at.check())?;
             self.check_set(group.sites)?;
         }
         for output in &self.outputs {
@@ -180,13 +202,20 @@ impl Report {
             self.check_set(output.sites)?;
             let mut edit_sets = std::iter::once(&output.edits).chain(&output.changed_by);
             edit_sets.try_for_each(|set| check_id(*set, &self.edit_sets))?;
-            output.causes.iter().try_for_each(|cause| self.check_cause(cause))?;
+            output
+                .causes
+                .iter()
+                .try_for_each(|cause| self.check_cause(cause))?;
         }
         for route in &self.routes {
             if route.steps.is_empty() {
                 return Err(format!("the route `{}` has no steps", route.id));
             }
-            route.steps.iter().flat_map(|step| &step.at).try_for_each(FilePlace::check)?;
+            route
+                .steps
+                .iter()
+                .flat_map(|step| &step.at)
+                .try_for_each(FilePlace::check)?;
         }
         for shield in &self.shields {
             check_id(shield.edit, &self.edits)?;
@@ -199,7 +228,10 @@ impl Report {
     fn check_cause(&self, cause: &ReportedCause) -> CheckResult {
         check_id(cause.edit, &self.edits)?;
         check_id(cause.route, &self.routes)?;
-        cause.joint.iter().try_for_each(|edit| check_id(*edit, &self.edits))
+        cause
+            .joint
+            .iter()
+            .try_for_each(|edit| check_id(*edit, &self.edits))
     }
 
     fn check_set(&self, set: SetRef) -> CheckResult {
@@ -209,14 +241,22 @@ impl Report {
     fn check_finding(&self, finding: &Finding) -> CheckResult {
         for label in std::iter::once(&finding.primary).chain(&finding.related) {
             label.check()?;
-            label.text.map_or(Ok(()), |text| check_id(text, &self.lines))?;
+            label
+                .text
+                .map_or(Ok(()), |text| check_id(text, &self.lines))?;
         }
         if (finding.count == 0) != finding.because_of.is_some() {
             return Err("expected a `count` of at least 1 unless `because_of` is set".to_owned());
         }
         finding.sites.map_or(Ok(()), |set| self.check_set(set))?;
-        finding.caused_by.iter().try_for_each(|edit| check_id(*edit, &self.edits))?;
-        finding.suppressed.iter().try_for_each(|it| check_position([it.line, 1]))?;
+        finding
+            .caused_by
+            .iter()
+            .try_for_each(|edit| check_id(*edit, &self.edits))?;
+        finding
+            .suppressed
+            .iter()
+            .try_for_each(|it| check_position([it.line, 1]))?;
         for edit in finding.fix.iter().flat_map(|fix| &fix.edits) {
             check_range([edit.line, edit.column], [edit.end_line, edit.end_column])?;
         }
@@ -227,36 +267,55 @@ impl Report {
 /// Checks that ids are numbered consecutively.
 fn check_numbering<const LETTER: char>(names: impl Iterator<Item = Id<LETTER>>) -> CheckResult {
     match names.enumerate().find(|(at, name)| name.index() != *at) {
-        Some((at, name)) => Err(format!("expected `{}`, found `{name}`", Id::<LETTER>::at(at))),
+        Some((at, name)) => Err(format!(
+            "expected `{}`, found `{name}`",
+            Id::<LETTER>::at(at)
+        )),
         None => Ok(()),
     }
 }
 
 fn check_id<const LETTER: char, T>(name: Id<LETTER>, parts: &[T]) -> CheckResult {
-    parts.get(name.index()).map(drop).ok_or_else(|| format!("unknown id `{name}`"))
+    parts
+        .get(name.index())
+        .map(drop)
+        .ok_or_else(|| format!("unknown id `{name}`"))
 }
 
 /// Checks that a line and a column are valid.
 fn check_position(at: [usize; 2]) -> CheckResult {
-    if at.contains(&0) { Err("lines and columns start at 1".to_owned()) } else { Ok(()) }
+    if at.contains(&0) {
+        Err("lines and columns start at 1".to_owned())
+    } else {
+        Ok(())
+    }
 }
 
 fn check_range(start: [usize; 2], end: [usize; 2]) -> CheckResult {
     check_position(start)?;
     check_position(end)?;
-    if end < start { Err("a range ends before it begins".to_owned()) } else { Ok(()) }
+    if end < start {
+        Err("a range ends before it begins".to_owned())
+    } else {
+        Ok(())
+    }
 }
 
 impl OnSides<FilePlace> {
     fn check(&self) -> CheckResult {
-        self.base.iter().chain(&self.head).try_for_each(FilePlace::check)
+        self.base
+            .iter()
+            .chain(&self.head)
+            .try_for_each(FilePlace::check)
     }
 }
 
 impl FilePlace {
     fn check(&self) -> CheckResult {
         check_position([self.line, self.column])?;
-        self.decoded.iter().try_for_each(|it| check_position([it.line, it.column]))
+        self.decoded
+            .iter()
+            .try_for_each(|it| check_position([it.line, it.column]))
     }
 }
 

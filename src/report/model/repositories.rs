@@ -44,7 +44,10 @@ pub(super) fn used(
         head: it.head.clone(),
         history: it.history.clone(),
         pin: it.pin.map(|span| FilePlace::new(span, view)),
-        links: it.links.as_deref().and_then(|template| Links::new(template).ok()),
+        links: it
+            .links
+            .as_deref()
+            .and_then(|template| Links::new(template).ok()),
     });
     used.collect()
 }
@@ -68,7 +71,12 @@ impl Report {
             let head = used.head.as_ref();
             used.name == first.name && head.is_some_and(|it| it.commit == place.commit)
         };
-        self.repositories.iter().find(is_read).unwrap_or(first).pin.as_ref()
+        self.repositories
+            .iter()
+            .find(is_read)
+            .unwrap_or(first)
+            .pin
+            .as_ref()
     }
 
     /// Removes fixes of files in further repositories, to which `--fix` does not write.
@@ -76,7 +84,10 @@ impl Report {
         let mut findings = std::mem::take(&mut self.findings);
         for finding in &mut findings {
             let edits = finding.fix.iter().flat_map(|fix| &fix.edits);
-            if edits.into_iter().any(|edit| self.repository_of(&edit.file).is_some()) {
+            if edits
+                .into_iter()
+                .any(|edit| self.repository_of(&edit.file).is_some())
+            {
                 finding.fix = None;
             }
         }

@@ -82,13 +82,24 @@ impl SiteSets {
         let mut by_name: BTreeMap<Option<Arc<str>>, ReportedSite> = sites.into_iter().collect();
         let named: BTreeSet<Arc<str>> = named.into_iter().collect();
         for name in named {
-            let of_name =
-                || ReportedSite { name: Some(name.to_string()), ..ReportedSite::default() };
+            let of_name = || ReportedSite {
+                name: Some(name.to_string()),
+                ..ReportedSite::default()
+            };
             by_name.entry(Some(name.clone())).or_insert_with(of_name);
         }
-        let numbers = by_name.keys().cloned().enumerate().map(|(at, name)| (name, at)).collect();
+        let numbers = by_name
+            .keys()
+            .cloned()
+            .enumerate()
+            .map(|(at, name)| (name, at))
+            .collect();
         let sites = by_name.into_values().collect();
-        Self { sites, numbers, sets: IndexSet::new() }
+        Self {
+            sites,
+            numbers,
+            sets: IndexSet::new(),
+        }
     }
 
     /// Returns the id of the set of these sites.
@@ -106,7 +117,11 @@ impl SiteSets {
     /// Returns the sets found so far.
     pub(super) fn listed(&self) -> Vec<SiteSet> {
         let sets = self.sets.iter().cloned().enumerate();
-        sets.map(|(at, sites)| SiteSet { id: SetRef::at(at), sites }).collect()
+        sets.map(|(at, sites)| SiteSet {
+            id: SetRef::at(at),
+            sites,
+        })
+        .collect()
     }
 
     /// Returns the index of a site.

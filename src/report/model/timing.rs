@@ -72,7 +72,11 @@ impl StageTiming {
 impl RuleTiming {
     fn new(of: &RuleTime) -> Self {
         let (rule, others) = of.rules;
-        Self { rule: rule.to_owned(), others, threads: milliseconds(of.threads) }
+        Self {
+            rule: rule.to_owned(),
+            others,
+            threads: milliseconds(of.threads),
+        }
     }
 }
 

@@ -29,16 +29,20 @@ impl Report {
     /// Removes the lines that no finding needs, and numbers the remaining texts.
     fn drop_unneeded_lines(&mut self) {
         let needed = needed_lines(&self.findings);
-        let ids: BTreeMap<TextRef, TextRef> =
-            needed.keys().enumerate().map(|(at, id)| (*id, TextRef::at(at))).collect();
-        self.lines.retain_mut(|text| match (needed.get(&text.id), ids.get(&text.id)) {
-            (Some(needed), Some(id)) => {
-                text.keep(needed);
-                text.id = *id;
-                true
-            }
-            (_, _) => false,
-        });
+        let ids: BTreeMap<TextRef, TextRef> = needed
+            .keys()
+            .enumerate()
+            .map(|(at, id)| (*id, TextRef::at(at)))
+            .collect();
+        self.lines
+            .retain_mut(|text| match (needed.get(&text.id), ids.get(&text.id)) {
+                (Some(needed), Some(id)) => {
+                    text.keep(needed);
+                    text.id = *id;
+                    true
+                }
+                (_, _) => false,
+            });
         for label in self.findings.iter_mut().flat_map(Finding::labels_mut) {
             label.text = label.text.and_then(|id| ids.get(&id).copied());
         }
@@ -67,7 +71,10 @@ fn needed_lines(findings: &[Finding]) -> NeededLines {
     for label in findings.iter().flat_map(Finding::labels) {
         let Some(text) = label.text else { continue };
         let [(line, _), _] = label.ends();
-        needed.entry(text).or_default().extend(line.saturating_sub(1)..=line.saturating_add(1));
+        needed
+            .entry(text)
+            .or_default()
+            .extend(line.saturating_sub(1)..=line.saturating_add(1));
     }
     needed
 }

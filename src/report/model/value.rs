@@ -28,7 +28,11 @@ pub(crate) struct ShownValue {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
     /// The value as JSON; see `docs/report.md` for types that JSON lacks.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub(crate) value: Option<Box<RawValue>>,
     /// Whether the value on this or the other side is secret.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -43,15 +47,34 @@ impl ShownValue {
     /// if it is secret or `is_secret` is set.
     pub(super) fn new(node: &Node, is_secret: bool, max_bytes: usize) -> Self {
         if node.secret || is_secret {
-            return Self { hidden: true, ..Self::default() };
+            return Self {
+                hidden: true,
+                ..Self::default()
+            };
         }
-        let form = NodeAsJson { node, order: KeyOrder::Document, show_secrets: false };
-        let mut room = BoundedBuffer { bytes: Vec::new(), max_bytes };
+        let form = NodeAsJson {
+            node,
+            order: KeyOrder::Document,
+            show_secrets: false,
+        };
+        let mut room = BoundedBuffer {
+            bytes: Vec::new(),
+            max_bytes,
+        };
         let written = serde_json::to_writer(&mut room, &form).ok();
         let json = written.and_then(|()| String::from_utf8(room.bytes).ok());
-        let Some(json) = json else { return Self { truncated: true, ..Self::default() } };
+        let Some(json) = json else {
+            return Self {
+                truncated: true,
+                ..Self::default()
+            };
+        };
         let value = RawValue::from_string(json).expect("serde_json writes valid JSON");
-        Self { text: scalar(&node.value), value: Some(value), ..Self::default() }
+        Self {
+            text: scalar(&node.value),
+            value: Some(value),
+            ..Self::default()
+        }
     }
 
     /// Returns the JSON; `None` if the value is secret or too long.

@@ -25,7 +25,9 @@ impl<'r> UriBases<'r> {
             let first = base_id(name);
             let mut numbered = (2..).map(|number| format!("{first}_{number}"));
             let is_free = |id: &String| !further.values().any(|other| other == id);
-            let id = Some(first.clone()).filter(is_free).or_else(|| numbered.find(is_free));
+            let id = Some(first.clone())
+                .filter(is_free)
+                .or_else(|| numbered.find(is_free));
             further.insert(name, id.expect("one of the numbers is free"));
         }
         Self { report, further }
@@ -34,12 +36,16 @@ impl<'r> UriBases<'r> {
     /// Returns the declarations of all base ids. None has a URI, since the location of a clone is
     /// specific to a machine.
     pub(super) fn declared(&self) -> BTreeMap<String, ArtifactBase> {
-        let base = |words: &str| ArtifactBase { description: SarifMessage::new(words) };
+        let base = |words: &str| ArtifactBase {
+            description: SarifMessage::new(words),
+        };
         let used = used_repositories(self.report, &SiteNames::new(self.report));
         let mut declared = BTreeMap::from([(ROOT.to_owned(), base("the root of the repository"))]);
         for (name, id) in &self.further {
             let lines = self.report.repositories.iter().zip(&used);
-            let lines = lines.filter(|(it, _)| it.name == *name).map(|(_, text)| text.words());
+            let lines = lines
+                .filter(|(it, _)| it.name == *name)
+                .map(|(_, text)| text.words());
             let lines = lines.collect::<Vec<_>>().join("; ");
             let words = format!("the root of a further repository: {lines}");
             declared.insert(id.clone(), base(&words));
@@ -54,12 +60,27 @@ impl<'r> UriBases<'r> {
             Some((used, path)) => (path, &*self.further[&*used.name]),
             None => (file, ROOT),
         };
-        ArtifactLocation { uri: encoded(path), uri_base_id: base.to_owned() }
+        ArtifactLocation {
+            uri: encoded(path),
+            uri_base_id: base.to_owned(),
+        }
     }
 }
 
 /// Returns a base id for a name; it is not necessarily unique.
 fn base_id(name: &str) -> String {
-    let safe = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
-    format!("REPOSITORY_{}", name.chars().map(safe).collect::<String>().to_ascii_uppercase())
+    let safe = |letter: char| {
+        if letter.is_ascii_alphanumeric() {
+            letter
+        } else {
+            '_'
+        }
+    };
+    format!(
+        "REPOSITORY_{}",
+        name.chars()
+            .map(safe)
+            .collect::<String>()
+            .to_ascii_uppercase()
+    )
 }

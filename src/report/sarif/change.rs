@@ -32,13 +32,19 @@ pub(super) fn results(
         let title = block.title.words();
         if block.danger == Danger::RemovedOutput {
             for edit in &block.edits {
-                dangerous.entry(*edit).or_default().add(block.danger, title.clone());
+                dangerous
+                    .entry(*edit)
+                    .or_default()
+                    .add(block.danger, title.clone());
             }
         }
         for value in &block.values {
             let place = format!("{title}: {}", value.delta.path);
             for edit in &value.edits {
-                dangerous.entry(edit.id).or_default().add(value.danger, place.clone());
+                dangerous
+                    .entry(edit.id)
+                    .or_default()
+                    .add(value.danger, place.clone());
             }
         }
     }
@@ -59,7 +65,10 @@ struct DangerousEdit {
 
 impl Default for DangerousEdit {
     fn default() -> Self {
-        Self { danger: Danger::None, places: BTreeSet::new() }
+        Self {
+            danger: Danger::None,
+            places: BTreeSet::new(),
+        }
     }
 }
 
@@ -77,7 +86,12 @@ pub(super) fn descriptor() -> ReportingDescriptor {
                         replaces a commit, digest or fixed tag by something that moves, or makes \
                         an encrypted document cleartext. Such an edit can be intended: this is a \
                         note for its review.";
-    let message = |text: &str| Some(MultiformatMessage { text: text.to_owned(), markdown: None });
+    let message = |text: &str| {
+        Some(MultiformatMessage {
+            text: text.to_owned(),
+            markdown: None,
+        })
+    };
     ReportingDescriptor {
         id: ID.to_owned(),
         name: ID.to_owned(),
@@ -86,9 +100,17 @@ pub(super) fn descriptor() -> ReportingDescriptor {
             "an edit removes outputs or values, a pinned revision or image, or encryption",
         ),
         help_uri: None,
-        help: Some(MultiformatMessage { text: HELP.to_owned(), markdown: Some(HELP.to_owned()) }),
-        default_configuration: Some(ReportingConfiguration { level: "note", enabled: true }),
-        properties: RuleProperties { tags: vec!["layercake"] },
+        help: Some(MultiformatMessage {
+            text: HELP.to_owned(),
+            markdown: Some(HELP.to_owned()),
+        }),
+        default_configuration: Some(ReportingConfiguration {
+            level: "note",
+            enabled: true,
+        }),
+        properties: RuleProperties {
+            tags: vec!["layercake"],
+        },
     }
 }
 
@@ -104,7 +126,13 @@ fn result(
     lines.extend((more > 0).then(|| format!("and {}", counted(more, "more place"))));
     let place = edit.at.last()?;
     let document = &edit.document;
-    let parts = [ID, &document.schema, &document.layer, &document.name, &edit.path];
+    let parts = [
+        ID,
+        &document.schema,
+        &document.layer,
+        &document.name,
+        &edit.path,
+    ];
     Some(SarifResult {
         rule_id: ID.to_owned(),
         rule_index,

@@ -43,7 +43,12 @@ impl<'a> FlowIndex<'a> {
             routes.sort_by_key(|route| Reverse(route.steps.len()));
             routes
         };
-        Self { report, bases, outputs, routes: routes.into_iter().map(sorted).collect() }
+        Self {
+            report,
+            bases,
+            outputs,
+            routes: routes.into_iter().map(sorted).collect(),
+        }
     }
 
     /// Returns the flows from the edits that caused a finding to its document; if the edit itself
@@ -56,7 +61,11 @@ impl<'a> FlowIndex<'a> {
             } else {
                 self.to_document(edit, finding)
             };
-            flows.extend(routes.into_iter().map(|route| flow(edit, route, finding, self.bases)));
+            flows.extend(
+                routes
+                    .into_iter()
+                    .map(|route| flow(edit, route, finding, self.bases)),
+            );
         }
         flows.truncate(MAX_ROUTES);
         flows
@@ -64,17 +73,29 @@ impl<'a> FlowIndex<'a> {
 
     /// Returns the distinct routes from an edit to the document of a finding in its sites.
     fn to_document(&self, edit: &ReportedEdit, finding: &Finding) -> Vec<&'a Route> {
-        let Some(document) = finding.documents.first() else { return Vec::new() };
+        let Some(document) = finding.documents.first() else {
+            return Vec::new();
+        };
         let outputs = self.outputs.get(&(&*document.schema, &*document.name));
-        let sites = finding.sites.map(|set| &set.of(&self.report.site_sets).sites);
+        let sites = finding
+            .sites
+            .map(|set| &set.of(&self.report.site_sets).sites);
         let is_in_site = |output: &&&ReportedOutput| {
             let of_output = &output.sites.of(&self.report.site_sets).sites;
-            sites.is_none_or(|sites| sites.iter().any(|site| of_output.binary_search(site).is_ok()))
+            sites.is_none_or(|sites| {
+                sites
+                    .iter()
+                    .any(|site| of_output.binary_search(site).is_ok())
+            })
         };
         let outputs = outputs.into_iter().flatten().filter(is_in_site);
-        let causes = outputs.flat_map(|output| &output.causes).filter(|it| it.edit == edit.id);
+        let causes = outputs
+            .flat_map(|output| &output.causes)
+            .filter(|it| it.edit == edit.id);
         let mut seen = BTreeSet::new();
-        let names = causes.map(|cause| cause.route).filter(|name| seen.insert(*name));
+        let names = causes
+            .map(|cause| cause.route)
+            .filter(|name| seen.insert(*name));
         names.map(|name| name.of(&self.report.routes)).collect()
     }
 }
@@ -87,13 +108,19 @@ fn is_at(edit: &ReportedEdit, finding: &Finding) -> bool {
 }
 
 fn flow(edit: &ReportedEdit, route: &Route, finding: &Finding, bases: &UriBases<'_>) -> CodeFlow {
-    let steps = route.steps.iter().take(MAX_STEPS - 1).filter_map(|it| step(it, bases));
+    let steps = route
+        .steps
+        .iter()
+        .take(MAX_STEPS - 1)
+        .filter_map(|it| step(it, bases));
     let primary = &finding.primary;
     let end = location(&primary.file, primary.line, &finding.message, bases);
     let name = &edit.document.name;
     CodeFlow {
         message: SarifMessage::new(&format!("from the edit of `{name}` to here")),
-        thread_flows: [ThreadFlow { locations: steps.chain([end]).collect() }],
+        thread_flows: [ThreadFlow {
+            locations: steps.chain([end]).collect(),
+        }],
     }
 }
 

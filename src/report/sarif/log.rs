@@ -19,7 +19,11 @@ impl SarifLog {
     pub(super) fn of(run: SarifRun) -> Self {
         let schema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/\
                       sarif-schema-2.1.0.json";
-        Self { schema, version: "2.1.0", runs: [run] }
+        Self {
+            schema,
+            version: "2.1.0",
+            runs: [run],
+        }
     }
 }
 
@@ -152,7 +156,9 @@ impl SarifMessage {
     pub(super) fn of_lines<T: AsRef<str>>(lines: &[T]) -> Self {
         let lines: Vec<_> = lines.iter().map(|line| clean(line.as_ref())).collect();
         // Viewers render `[text](target)` as a link (3.11.6).
-        Self { text: lines.join("\n").replace("](", "]\\(") }
+        Self {
+            text: lines.join("\n").replace("](", "]\\("),
+        }
     }
 }
 

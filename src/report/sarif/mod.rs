@@ -70,17 +70,30 @@ fn run(report: &Report, options: &FormatOptions<'_>) -> SarifRun {
     let rules = names.iter().map(|name| descriptor(name, report, options));
     let mut rules: Vec<ReportingDescriptor> = rules.collect();
     // Look up by the saved name, which can differ from the displayed one.
-    let places: BTreeMap<&str, usize> =
-        names.into_iter().enumerate().map(|(at, name)| (name, at)).collect();
+    let places: BTreeMap<&str, usize> = names
+        .into_iter()
+        .enumerate()
+        .map(|(at, name)| (name, at))
+        .collect();
     let bases = UriBases::of(report);
     let flows = flow::FlowIndex::of(report, &bases);
     let mut fingerprints = Fingerprints::default();
     let mut shown = result::QuotedLines::new();
     let mut results = Vec::with_capacity(kept.len());
     for finding in &kept {
-        let place = places.get(&*finding.rule).copied().expect("every kept rule has an index");
+        let place = places
+            .get(&*finding.rule)
+            .copied()
+            .expect("every kept rule has an index");
         let fingerprint = fingerprints.next(finding);
-        results.push(result::of(finding, place, fingerprint, &flows, &mut shown, &bases));
+        results.push(result::of(
+            finding,
+            place,
+            fingerprint,
+            &flows,
+            &mut shown,
+            &bases,
+        ));
     }
     let mut changes: Vec<SarifResult> = change::results(rules.len(), &bases, options);
     let omitted_changes = changes.len().saturating_sub(MAX_RESULTS - results.len());
@@ -88,7 +101,9 @@ fn run(report: &Report, options: &FormatOptions<'_>) -> SarifRun {
     rules.extend((!changes.is_empty()).then(change::descriptor));
     results.extend(changes);
     SarifRun {
-        tool: SarifTool { driver: driver(report, rules) },
+        tool: SarifTool {
+            driver: driver(report, rules),
+        },
         automation_details: AutomationDetails { id: CATEGORY },
         original_uri_base_ids: bases.declared(),
         column_kind: "unicodeCodePoints",
@@ -97,7 +112,9 @@ fn run(report: &Report, options: &FormatOptions<'_>) -> SarifRun {
             omitted_changes,
             report.omitted_unchanged,
         )],
-        properties: RunProperties { semantics: report.semantics },
+        properties: RunProperties {
+            semantics: report.semantics,
+        },
         results,
     }
 }
@@ -112,7 +129,11 @@ fn is_unchanged(finding: &Finding) -> bool {
 fn worst<'a>(listed: &[&'a Finding]) -> Vec<&'a Finding> {
     let mut ranked: Vec<(usize, &Finding)> = listed.iter().copied().enumerate().collect();
     ranked.sort_by_key(|(at, finding)| {
-        (finding.state == Some(State::Unchanged), Reverse(finding.severity), *at)
+        (
+            finding.state == Some(State::Unchanged),
+            Reverse(finding.severity),
+            *at,
+        )
     });
     ranked.truncate(MAX_RESULTS);
     ranked.sort_by_key(|(at, _)| *at);
@@ -121,7 +142,12 @@ fn worst<'a>(listed: &[&'a Finding]) -> Vec<&'a Finding> {
 
 fn driver(report: &Report, rules: Vec<ReportingDescriptor>) -> SarifDriver {
     let version = clean(&report.tool.version).into_owned();
-    SarifDriver { name: "layercake", semantic_version: version.clone(), version, rules }
+    SarifDriver {
+        name: "layercake",
+        semantic_version: version.clone(),
+        version,
+        rules,
+    }
 }
 
 /// Returns the distinct rule names of the findings, sorted.
@@ -135,19 +161,27 @@ fn names<'a>(findings: &[&'a Finding]) -> Vec<&'a str> {
 /// Creates the descriptor of a rule, with its page as help.
 fn descriptor(name: &str, report: &Report, options: &FormatOptions<'_>) -> ReportingDescriptor {
     let known = options.rule(name);
-    let message = |text: &str| MultiformatMessage { text: text.to_owned(), markdown: None };
+    let message = |text: &str| MultiformatMessage {
+        text: text.to_owned(),
+        markdown: None,
+    };
     ReportingDescriptor {
         id: clean(name).into_owned(),
         name: clean(name).into_owned(),
         short_description: known.map(|rule| message(rule.summary)),
         full_description: known.map(|rule| message(rule.summary)),
         help_uri: report.rule_address(name),
-        help: known.map(|rule| MultiformatMessage { text: page(rule), markdown: Some(page(rule)) }),
+        help: known.map(|rule| MultiformatMessage {
+            text: page(rule),
+            markdown: Some(page(rule)),
+        }),
         default_configuration: known.map(|rule| ReportingConfiguration {
             level: rule.severity.as_str(),
             enabled: rule.is_default(),
         }),
-        properties: RuleProperties { tags: vec!["layercake"] },
+        properties: RuleProperties {
+            tags: vec!["layercake"],
+        },
     }
 }
 
@@ -158,7 +192,10 @@ fn invocation(
     omitted_changes: usize,
     omitted_unchanged: usize,
 ) -> Invocation {
-    let beyond_limit = [(omitted_findings, "finding"), (omitted_changes, "dangerous change")];
+    let beyond_limit = [
+        (omitted_findings, "finding"),
+        (omitted_changes, "dangerous change"),
+    ];
     let beyond_limit = beyond_limit.into_iter().filter(|(count, _)| *count > 0);
     let beyond_limit = beyond_limit.map(|(count, what)| {
         let count = counted(count, what);
@@ -168,8 +205,13 @@ fn invocation(
         let count = counted(omitted_unchanged, "unchanged finding");
         format!("{count} omitted from this file: the report was saved without them")
     });
-    let notification =
-        |text: String| Notification { level: "warning", message: SarifMessage::new(&text) };
+    let notification = |text: String| Notification {
+        level: "warning",
+        message: SarifMessage::new(&text),
+    };
     let notifications = beyond_limit.chain(unchanged).map(notification);
-    Invocation { execution_successful: true, tool_execution_notifications: notifications.collect() }
+    Invocation {
+        execution_successful: true,
+        tool_execution_notifications: notifications.collect(),
+    }
 }

@@ -34,7 +34,11 @@ pub(super) fn of<'a>(
     let report = bases.report;
     let pin = report.pin_of(&finding.primary.start());
     let own = pin.map(|_| &finding.primary);
-    let related = own.into_iter().chain(&finding.related).enumerate().take(MAX_RELATED);
+    let related = own
+        .into_iter()
+        .chain(&finding.related)
+        .enumerate()
+        .take(MAX_RELATED);
     SarifResult {
         rule_id: clean(&finding.rule).into_owned(),
         rule_index,
@@ -48,7 +52,10 @@ pub(super) fn of<'a>(
             }
         }],
         related_locations: related
-            .map(|(at, label)| SarifLocation { id: Some(at + 1), ..at_label(label, shown, bases) })
+            .map(|(at, label)| SarifLocation {
+                id: Some(at + 1),
+                ..at_label(label, shown, bases)
+            })
             .collect(),
         code_flows: flows.to(finding),
         partial_fingerprints: BTreeMap::from([("layercake/v1", fingerprint)]),
@@ -58,7 +65,11 @@ pub(super) fn of<'a>(
             Some(State::Fixed) => Some("absent"),
             None => None,
         },
-        suppressions: finding.suppressed.iter().map(|it| suppression(it, bases)).collect(),
+        suppressions: finding
+            .suppressed
+            .iter()
+            .map(|it| suppression(it, bases))
+            .collect(),
         fixes: finding.fix.iter().map(|it| fix(it, bases)).collect(),
     }
 }
@@ -80,7 +91,9 @@ fn text(finding: &Finding, report: &Report) -> Vec<String> {
 
 /// Returns the faulty document of a finding in each site.
 fn logical(finding: &Finding, report: &Report) -> Vec<LogicalLocation> {
-    let Some(document) = finding.documents.first() else { return Vec::new() };
+    let Some(document) = finding.documents.first() else {
+        return Vec::new();
+    };
     let name = format!("{}/{}", document.schema, document.name);
     let named = |site: Option<&str>| LogicalLocation {
         fully_qualified_name: clean(&match site {
@@ -103,7 +116,9 @@ fn logical(finding: &Finding, report: &Report) -> Vec<LogicalLocation> {
 fn at_pin(pin: &FilePlace, bases: &UriBases<'_>) -> SarifLocation {
     SarifLocation {
         physical_location: Some(at_line(&pin.file, pin.line, bases)),
-        message: Some(SarifMessage::new("pins the revision that contains this result")),
+        message: Some(SarifMessage::new(
+            "pins the revision that contains this result",
+        )),
         ..SarifLocation::default()
     }
 }
@@ -156,7 +171,9 @@ fn context(label: &LabelledPlace, report: &Report) -> Option<Region> {
         start_column: None,
         end_line: Some(last.line),
         end_column: None,
-        snippet: Some(Snippet { text: lines.iter().map(shown).collect() }),
+        snippet: Some(Snippet {
+            text: lines.iter().map(shown).collect(),
+        }),
     })
 }
 
@@ -169,7 +186,11 @@ pub(super) fn at_line(file: &str, line: usize, bases: &UriBases<'_>) -> Physical
         end_column: None,
         snippet: None,
     };
-    PhysicalLocation { artifact_location: bases.artifact(file), region, context_region: None }
+    PhysicalLocation {
+        artifact_location: bases.artifact(file),
+        region,
+        context_region: None,
+    }
 }
 
 fn suppression(suppression: &SuppressedBy, bases: &UriBases<'_>) -> SarifSuppression {
@@ -190,17 +211,22 @@ fn suppression(suppression: &SuppressedBy, bases: &UriBases<'_>) -> SarifSuppres
 fn fix(fix: &TextFix, bases: &UriBases<'_>) -> SarifFix {
     let mut changes: BTreeMap<&str, Vec<SarifReplacement>> = BTreeMap::new();
     for edit in &fix.edits {
-        changes.entry(&edit.file).or_default().push(SarifReplacement {
-            deleted_region: Region {
-                start_line: edit.line,
-                start_column: Some(edit.column),
-                end_line: Some(edit.end_line),
-                end_column: Some(edit.end_column),
-                snippet: None,
-            },
-            // Text to be inserted by a tool is not escaped for display.
-            inserted_content: Snippet { text: edit.text.clone() },
-        });
+        changes
+            .entry(&edit.file)
+            .or_default()
+            .push(SarifReplacement {
+                deleted_region: Region {
+                    start_line: edit.line,
+                    start_column: Some(edit.column),
+                    end_line: Some(edit.end_line),
+                    end_column: Some(edit.end_column),
+                    snippet: None,
+                },
+                // Text to be inserted by a tool is not escaped for display.
+                inserted_content: Snippet {
+                    text: edit.text.clone(),
+                },
+            });
     }
     let change = |(file, replacements): (&str, Vec<SarifReplacement>)| ArtifactChange {
         artifact_location: bases.artifact(file),

@@ -89,13 +89,19 @@ impl<'r> Arranger<'_, 'r> {
         let mut equal: IndexMap<_, Vec<&AlikeOutputs<'r>>> = IndexMap::new();
         for alike in &alike {
             let status = alike.outputs[0].status;
-            let is_harmless = alike.values.iter().all(|value| value.danger == Danger::None);
+            let is_harmless = alike
+                .values
+                .iter()
+                .all(|value| value.danger == Danger::None);
             let is_folded = status == Status::Metadata && is_harmless && !self.each_value;
             let values = alike.values.iter().filter(|_| !is_folded).map(|value| {
                 let edits: Vec<EditRef> = value.ids().filter(|_| self.each_value).collect();
                 (value.key(), edits)
             });
-            equal.entry((status, values.collect::<Vec<_>>())).or_default().push(alike);
+            equal
+                .entry((status, values.collect::<Vec<_>>()))
+                .or_default()
+                .push(alike);
         }
         equal.values().map(|alike| self.block(alike)).collect()
     }
@@ -108,7 +114,11 @@ impl<'r> Arranger<'_, 'r> {
             let group = self.report.group_of(output);
             let paths = piece.changes.iter().map(|at| {
                 let change = &group.changes[*at];
-                (change.part, &*change.path, self.report.causes_of(output, *at).joint)
+                (
+                    change.part,
+                    &*change.path,
+                    self.report.causes_of(output, *at).joint,
+                )
             });
             let paths: Vec<_> = paths.collect();
             let of_group = self.each_value.then_some(output.group);
@@ -136,15 +146,22 @@ impl<'r> Arranger<'_, 'r> {
         let sets = sets.map(|piece| self.report.causes_of(piece.output, piece.changes[index]));
         let sets: Vec<&EditSet> = sets.collect();
         let edits: BTreeSet<EditRef> = sets.iter().flat_map(|set| &set.edits).copied().collect();
-        let is_equal =
-            |edit: &&EditRef| self.edited.get(*edit).is_some_and(|it| it.lines == delta.lines);
+        let is_equal = |edit: &&EditRef| {
+            self.edited
+                .get(*edit)
+                .is_some_and(|it| it.lines == delta.lines)
+        };
         let equal: BTreeSet<EditRef> = edits.iter().filter(is_equal).copied().collect();
         let path = &self.report.group_of(first).changes[at].path;
         let is_own = self
             .report
             .edits_with(&equal)
             .any(|edit| is_of_output(edit, first) && edit.path == *path);
-        let name = if self.each_value { "" } else { &*first.document.name };
+        let name = if self.each_value {
+            ""
+        } else {
+            &*first.document.name
+        };
         Some(ChangedValue {
             danger: delta.danger(),
             is_own,
@@ -160,8 +177,10 @@ impl<'r> Arranger<'_, 'r> {
     fn block(&self, alike: &[&AlikeOutputs<'r>]) -> OutputBlock<'r> {
         let outputs: Vec<&'r ReportedOutput> =
             alike.iter().flat_map(|it| &it.outputs).copied().collect();
-        let groups: BTreeMap<GroupRef, &OutputGroup> =
-            outputs.iter().map(|output| (output.group, self.report.group_of(output))).collect();
+        let groups: BTreeMap<GroupRef, &OutputGroup> = outputs
+            .iter()
+            .map(|output| (output.group, self.report.group_of(output)))
+            .collect();
         let (sites, count) = (self.sites_of(&outputs), self.count(&outputs));
         let status = outputs[0].status;
         let values = self.values(alike);
@@ -170,18 +189,24 @@ impl<'r> Arranger<'_, 'r> {
             _ if status == Status::NotComparable => {
                 (title_of_many(status, count, &values), Vec::new())
             }
-            several if self.are_many(several, status) => {
-                (title_of_many(status, count, &values), self.by_schema(several))
-            }
+            several if self.are_many(several, status) => (
+                title_of_many(status, count, &values),
+                self.by_schema(several),
+            ),
             several => (title_of_several(several), self.documents(several, &sites)),
         };
-        let edits = outputs.iter().flat_map(|output| self.report.edits_of(output));
-        let causes =
-            outputs.iter().flat_map(|output| output.causes.iter().map(|cause| (*output, cause)));
+        let edits = outputs
+            .iter()
+            .flat_map(|output| self.report.edits_of(output));
+        let causes = outputs
+            .iter()
+            .flat_map(|output| output.causes.iter().map(|cause| (*output, cause)));
         OutputBlock {
             caused: self.caused(&values, &outputs),
             route: self.longest_route(causes),
-            title: self.in_sites(with_status(title, status), &sites).join(self.via(&outputs)),
+            title: self
+                .in_sites(with_status(title, status), &sites)
+                .join(self.via(&outputs)),
             documents,
             danger: Danger::of_output(status, values.iter().map(|value| value.danger)),
             values,
@@ -213,8 +238,14 @@ impl<'r> Arranger<'_, 'r> {
     }
 
     fn title_of_one(&self, alike: &AlikeOutputs<'r>, count: usize, groups: usize) -> StyledText {
-        let name = times(count).join(self.name(alike)).join(renamed(alike.outputs[0]));
-        if groups > 1 { name.and(", with different values,") } else { name }
+        let name = times(count)
+            .join(self.name(alike))
+            .join(renamed(alike.outputs[0]));
+        if groups > 1 {
+            name.and(", with different values,")
+        } else {
+            name
+        }
     }
 
     /// Returns whether only the schemas of documents are listed.
@@ -226,13 +257,19 @@ impl<'r> Arranger<'_, 'r> {
 
     /// Returns the names of documents; those that are not in all `sites` follow with their own.
     fn documents(&self, alike: &[&AlikeOutputs<'r>], sites: &SiteIndices) -> Vec<StyledText> {
-        let named = alike.iter().map(|it| (self.name(it), self.sites_of(&it.outputs)));
+        let named = alike
+            .iter()
+            .map(|it| (self.name(it), self.sites_of(&it.outputs)));
         let (everywhere, partial): (Vec<_>, Vec<_>) =
             named.partition(|(_, own)| own == sites || own.is_empty());
         let partial = partial
             .into_iter()
             .map(|(name, own)| name.and(" (").join(self.sites.phrase(&own)).and(")"));
-        everywhere.into_iter().map(|(name, _)| name).chain(partial).collect()
+        everywhere
+            .into_iter()
+            .map(|(name, _)| name)
+            .chain(partial)
+            .collect()
     }
 
     /// Returns the schemas of documents with the number of their outputs, and few names.
@@ -241,7 +278,9 @@ impl<'r> Arranger<'_, 'r> {
         let listed = by_schema(alike).into_iter().map(|(schema, of_schema)| {
             let count = self.count(of_schema.iter().flat_map(|it| &it.outputs));
             let text = times(count).then(TextRole::Name, schema);
-            let names = of_schema.iter().map(|it| StyledText::name(&*it.outputs[0].document.name));
+            let names = of_schema
+                .iter()
+                .map(|it| StyledText::name(&*it.outputs[0].document.name));
             let text = match of_schema.len() {
                 1..=MAX_NAMES => text.and(" (").join(StyledText::list(names, ", ")).and(")"),
                 _ => text,
@@ -255,11 +294,14 @@ impl<'r> Arranger<'_, 'r> {
 
     fn name(&self, alike: &AlikeOutputs<'r>) -> StyledText {
         let group = self.report.group_of(alike.outputs[0]);
-        self.names.output(&group.schema, &group.name).linked(&group.id.to_string())
+        self.names
+            .output(&group.schema, &group.name)
+            .linked(&group.id.to_string())
     }
 
     pub(super) fn sites_of(&self, outputs: &[&ReportedOutput]) -> SiteIndices {
-        self.sites.in_sets(outputs.iter().map(|output| output.sites))
+        self.sites
+            .in_sets(outputs.iter().map(|output| output.sites))
     }
 
     /// Returns the number of outputs, counted per site.
@@ -267,7 +309,10 @@ impl<'r> Arranger<'_, 'r> {
         &self,
         outputs: impl IntoIterator<Item = &'o &'o ReportedOutput>,
     ) -> usize {
-        outputs.into_iter().map(|output| self.report.sites_in(output.sites).len()).sum()
+        outputs
+            .into_iter()
+            .map(|output| self.report.sites_in(output.sites).len())
+            .sum()
     }
 
     /// Returns the first of the longest routes, if any has a hop.
@@ -277,14 +322,30 @@ impl<'r> Arranger<'_, 'r> {
     ) -> Option<RouteEntry> {
         let longest = causes.filter(|(_, cause)| cause.hops > 0);
         let (output, cause) = longest.min_by_key(|(_, cause)| Reverse(cause.hops))?;
-        let name = self.names.output(&output.document.schema, &output.document.name);
-        let site = self.sites.in_set(output.sites).into_iter().take(1).collect();
+        let name = self
+            .names
+            .output(&output.document.schema, &output.document.name);
+        let site = self
+            .sites
+            .in_set(output.sites)
+            .into_iter()
+            .take(1)
+            .collect();
         let title = self.in_sites(StyledText::plain("route to ").join(name), &site);
-        let steps = cause.route.of(&self.report.routes).steps.iter().map(|step| StepEntry {
-            place: step.at.first().map(|place| StyledText::place(place, true)).unwrap_or_default(),
-            places: places(&step.at, " → "),
-            words: describe_step(step.via, self.names.document(&step.document)),
-        });
+        let steps = cause
+            .route
+            .of(&self.report.routes)
+            .steps
+            .iter()
+            .map(|step| StepEntry {
+                place: step
+                    .at
+                    .first()
+                    .map(|place| StyledText::place(place, true))
+                    .unwrap_or_default(),
+                places: places(&step.at, " → "),
+                words: describe_step(step.via, self.names.document(&step.document)),
+            });
         Some(RouteEntry {
             title: title.and(format!(", {}", counted(cause.hops, "hop"))),
             steps: steps.collect(),
@@ -304,14 +365,19 @@ impl<'r> Arranger<'_, 'r> {
         let causes = outputs.iter().flat_map(|output| &output.causes);
         let between = causes.map(|cause| {
             let steps = &cause.route.of(&self.report.routes).steps;
-            let between = steps.get(1..steps.len().saturating_sub(1)).unwrap_or_default();
+            let between = steps
+                .get(1..steps.len().saturating_sub(1))
+                .unwrap_or_default();
             let mut documents: Vec<&DocKey> = between.iter().map(|step| &step.document).collect();
             documents.dedup();
             documents
         });
         let between: BTreeSet<Vec<&DocKey>> = between.collect();
         let common = between.first().filter(|_| between.len() == 1);
-        let documents = common.into_iter().flatten().map(|key| self.names.document(key));
+        let documents = common
+            .into_iter()
+            .flatten()
+            .map(|key| self.names.document(key));
         StyledText::list(documents, " → ").prefixed(" via ")
     }
 
@@ -323,7 +389,10 @@ impl<'r> Arranger<'_, 'r> {
                     && outputs.iter().any(|output| is_of_output(edit, output))
         };
         let common = common_causes(values).filter(|it| it.edits.len() <= MAX_CAUSES);
-        let hidden = common.into_iter().flat_map(|it| &it.edits).filter(|edit| !is_shown(edit));
+        let hidden = common
+            .into_iter()
+            .flat_map(|it| &it.edits)
+            .filter(|edit| !is_shown(edit));
         hidden.map(|edit| self.names.described(edit)).collect()
     }
 
@@ -341,14 +410,23 @@ fn is_of_output(edit: &ReportedEdit, output: &ReportedOutput) -> bool {
 /// themselves.
 fn unnamed(lines: &[DiffLine], name: &str) -> Vec<DiffLine> {
     const NAME: &str = "<name>";
-    let parts =
-        [Some(name), name.split_once('-').map(|it| it.1), name.rsplit_once('-').map(|it| it.0)];
+    let parts = [
+        Some(name),
+        name.split_once('-').map(|it| it.1),
+        name.rsplit_once('-').map(|it| it.0),
+    ];
     // Shorter words may be in a text for another reason.
     let mut parts = parts.into_iter().flatten().filter(|part| part.len() >= 4);
     let has = |part: &&str| lines.iter().any(|line| line.text.contains(*part));
-    let Some(part) = parts.find(has) else { return lines.to_vec() };
-    let unnamed = lines.iter().map(|line| (line.sign, line.text.replace(part, NAME)));
-    unnamed.map(|(sign, text)| DiffLine { sign, text }).collect()
+    let Some(part) = parts.find(has) else {
+        return lines.to_vec();
+    };
+    let unnamed = lines
+        .iter()
+        .map(|line| (line.sign, line.text.replace(part, NAME)));
+    unnamed
+        .map(|(sign, text)| DiffLine { sign, text })
+        .collect()
 }
 
 impl ChangedValue<'_> {
@@ -359,7 +437,11 @@ impl ChangedValue<'_> {
 
     /// Returns the path of the mapping that contains a secret, and its key.
     fn parent_of_secret(&self) -> Option<(&str, &str)> {
-        let parts = self.delta.path.rsplit_once('.').filter(|(parent, _)| !parent.is_empty());
+        let parts = self
+            .delta
+            .path
+            .rsplit_once('.')
+            .filter(|(parent, _)| !parent.is_empty());
         parts.filter(|_| self.delta.is_hidden())
     }
 
@@ -416,7 +498,10 @@ fn by_schema<'a, 'r>(
 ) -> BTreeMap<&'r str, Vec<&'a AlikeOutputs<'r>>> {
     let mut by_schema: BTreeMap<&str, Vec<&AlikeOutputs<'_>>> = BTreeMap::new();
     for alike in alike {
-        by_schema.entry(&*alike.outputs[0].document.schema).or_default().push(alike);
+        by_schema
+            .entry(&*alike.outputs[0].document.schema)
+            .or_default()
+            .push(alike);
     }
     by_schema
 }
@@ -431,9 +516,16 @@ fn title_of_several(alike: &[&AlikeOutputs<'_>]) -> StyledText {
 
 /// Names many outputs: secrets if nothing else changed.
 fn title_of_many(status: Status, outputs: usize, values: &[ChangedValue<'_>]) -> StyledText {
-    let mut data = values.iter().filter(|value| !value.delta.is_in_metadata()).peekable();
+    let mut data = values
+        .iter()
+        .filter(|value| !value.delta.is_in_metadata())
+        .peekable();
     let are_secrets = data.peek().is_some() && data.all(|value| value.delta.is_hidden());
-    let what = if status == Status::Changed && are_secrets { "secret" } else { "output" };
+    let what = if status == Status::Changed && are_secrets {
+        "secret"
+    } else {
+        "output"
+    };
     StyledText::strong(counted(outputs, what))
 }
 
@@ -462,13 +554,19 @@ fn joined_secrets<'r>(values: &[ChangedValue<'r>]) -> Vec<ChangedValue<'r>> {
 
 /// Formats a repetition count as a prefix.
 fn times(count: usize) -> StyledText {
-    if count == 1 { StyledText::default() } else { StyledText::strong(format!("{count} × ")) }
+    if count == 1 {
+        StyledText::default()
+    } else {
+        StyledText::strong(format!("{count} × "))
+    }
 }
 
 /// Formats the previous name of an output as a suffix.
 fn renamed(output: &ReportedOutput) -> StyledText {
     match &output.renamed_from {
-        Some(name) => StyledText::plain(" (renamed from ").then(TextRole::Name, name).and(")"),
+        Some(name) => StyledText::plain(" (renamed from ")
+            .then(TextRole::Name, name)
+            .and(")"),
         None => StyledText::default(),
     }
 }

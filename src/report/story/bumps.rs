@@ -27,7 +27,11 @@ pub(super) fn bumps(report: &Report, sites: &SiteNames<'_>) -> Vec<StyledText> {
         let edits = StyledText::strong(counted(reach.edits, "edit"));
         let found = StyledText::list([commits, edits], ", ");
         let title = name_and_revisions(used, true);
-        title.and(": ").join(found).and("; ").join(reach.words(sites))
+        title
+            .and(": ")
+            .join(found)
+            .and("; ")
+            .join(reach.words(sites))
     });
     bumped.collect()
 }
@@ -35,9 +39,14 @@ pub(super) fn bumps(report: &Report, sites: &SiteNames<'_>) -> Vec<StyledText> {
 /// Returns the commits of each bump, if known.
 pub(super) fn commits_of_bumps(report: &Report) -> Vec<Commits> {
     let of = |(_, used): (usize, &RepositoryUse)| {
-        let history = used.history.as_ref().filter(|history| !history.commits.is_empty())?;
+        let history = used
+            .history
+            .as_ref()
+            .filter(|history| !history.commits.is_empty())?;
         Some(Commits {
-            title: name_and_revisions(used, true).and(": ").join(commits(history)),
+            title: name_and_revisions(used, true)
+                .and(": ")
+                .join(commits(history)),
             listed: history.commits.iter().map(line).collect(),
             more: history.added.saturating_sub(history.commits.len()),
         })
@@ -48,17 +57,23 @@ pub(super) fn commits_of_bumps(report: &Report) -> Vec<Commits> {
 /// Returns the further repositories whose commits differ between the sides.
 fn bumped(report: &Report) -> impl Iterator<Item = (usize, &RepositoryUse)> {
     let is_compared = report.comparison.is_some();
-    report.repositories.iter().enumerate().filter(move |(_, used)| match (&used.base, &used.head) {
-        (Some(base), Some(head)) => {
-            is_compared && !is_unread(base, head) && base.commit != head.commit
-        }
-        (Some(_), None) | (None, _) => false,
-    })
+    report
+        .repositories
+        .iter()
+        .enumerate()
+        .filter(move |(_, used)| match (&used.base, &used.head) {
+            (Some(base), Some(head)) => {
+                is_compared && !is_unread(base, head) && base.commit != head.commit
+            }
+            (Some(_), None) | (None, _) => false,
+        })
 }
 
 /// Whether either revision cannot be read.
 fn is_unread(base: &UsedRevision, head: &UsedRevision) -> bool {
-    [base, head].iter().any(|it| it.revision.is_some() && it.commit.is_none())
+    [base, head]
+        .iter()
+        .any(|it| it.revision.is_some() && it.commit.is_none())
 }
 
 fn commits(history: &History) -> StyledText {
@@ -68,13 +83,19 @@ fn commits(history: &History) -> StyledText {
         (added, 0) => words(added, "commit"),
         (0, removed) => format!("{} dropped", words(removed, "commit")),
         (added, removed) => {
-            format!("{}, and {} dropped", words(added, "commit"), counted(removed, "commit"))
+            format!(
+                "{}, and {} dropped",
+                words(added, "commit"),
+                counted(removed, "commit")
+            )
         }
     })
 }
 
 fn line(commit: &Commit) -> StyledText {
-    StyledText::name(shortened(&commit.id)).and(" ").and(&commit.subject)
+    StyledText::name(shortened(&commit.id))
+        .and(" ")
+        .and(&commit.subject)
 }
 
 /// Effects of the edits between two revisions.
@@ -94,10 +115,12 @@ impl BumpReach {
         let edits: Vec<&ReportedEdit> = report.edits.iter().filter(is_of_bump).collect();
         let ids: BTreeSet<_> = edits.iter().map(|edit| edit.id).collect();
         let shielded: BTreeSet<_> = report.shields.iter().map(|shield| shield.edit).collect();
-        let reached = report
-            .outputs
-            .iter()
-            .filter(|output| report.edits_of(output).iter().any(|edit| ids.contains(edit)));
+        let reached = report.outputs.iter().filter(|output| {
+            report
+                .edits_of(output)
+                .iter()
+                .any(|edit| ids.contains(edit))
+        });
         let reached: Vec<SiteIndices> = reached.map(|output| sites.in_set(output.sites)).collect();
         Self {
             edits: edits.len(),
@@ -121,8 +144,14 @@ impl BumpReach {
         };
         let are = if self.shielded == 1 { "is" } else { "are" };
         let others = present([
-            (self.shielded, format!("{} {are} shielded", counted(self.shielded, "edit"))),
-            (self.inert, format!("{} {} nothing here", self.inert, change(self.inert))),
+            (
+                self.shielded,
+                format!("{} {are} shielded", counted(self.shielded, "edit")),
+            ),
+            (
+                self.inert,
+                format!("{} {} nothing here", self.inert, change(self.inert)),
+            ),
         ]);
         let others = others.into_iter().map(StyledText::plain);
         StyledText::list([changed].into_iter().chain(others), ", ")

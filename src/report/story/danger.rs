@@ -53,8 +53,14 @@ impl Faulty {
         }
         let roots: BTreeSet<&str> = new().filter_map(|it| it.because_of.as_deref()).collect();
         let with_consequences = new().filter(|it| roots.contains(&*it.fingerprint));
-        let with_consequences = with_consequences.flat_map(|it| &it.caused_by).copied().collect();
-        Self { dangers, with_consequences }
+        let with_consequences = with_consequences
+            .flat_map(|it| &it.caused_by)
+            .copied()
+            .collect();
+        Self {
+            dangers,
+            with_consequences,
+        }
     }
 
     /// Whether an edit caused an error from which others follow.
@@ -67,7 +73,9 @@ impl Faulty {
         &self,
         edits: impl IntoIterator<Item = &'r ReportedEdit>,
     ) -> Danger {
-        let dangers = edits.into_iter().filter_map(|edit| self.dangers.get(&edit.id));
+        let dangers = edits
+            .into_iter()
+            .filter_map(|edit| self.dangers.get(&edit.id));
         dangers.min().copied().unwrap_or(Danger::None)
     }
 }
@@ -84,7 +92,10 @@ pub(super) fn dangers(report: &Report, deltas: &[Vec<ValueDelta>]) -> StyledText
         losses.add(of_output, group.outputs);
     }
     let texts = losses.describe().into_iter();
-    StyledText::list(texts.map(|text| StyledText::of(TextRole::Warning, text)), " · ")
+    StyledText::list(
+        texts.map(|text| StyledText::of(TextRole::Warning, text)),
+        " · ",
+    )
 }
 
 /// Dangerous losses of outputs.
@@ -127,7 +138,12 @@ impl Losses {
         let losing = counted(self.outputs_losing_values, "output");
         present([
             (self.removed_values, format!("removes {values} in {losing}")),
-            with_verb(self.unpinned_outputs, "leaves", "leave", "a pinned revision or image"),
+            with_verb(
+                self.unpinned_outputs,
+                "leaves",
+                "leave",
+                "a pinned revision or image",
+            ),
             with_verb(self.exposed_outputs, "is", "are", "no longer encrypted"),
         ])
     }
@@ -184,7 +200,11 @@ impl ValueDelta {
             (None, [only]) if only.sign == Sign::Removed => unpins(&only.text, None),
             (None, _) => false,
         };
-        if is_unpinned { Danger::Unpinned } else { Danger::None }
+        if is_unpinned {
+            Danger::Unpinned
+        } else {
+            Danger::None
+        }
     }
 }
 
@@ -206,8 +226,9 @@ fn is_content(text: &str) -> bool {
 /// Returns whether a text is the name of an image with a tag that usually does not move.
 fn has_fixed_tag(text: &str) -> bool {
     /// Tags that usually move.
-    const MOVING: [&str; 8] =
-        ["latest", "master", "main", "stable", "nightly", "edge", "dev", "devel"];
+    const MOVING: [&str; 8] = [
+        "latest", "master", "main", "stable", "nightly", "edge", "dev", "devel",
+    ];
     let tag = tag_of(text);
     let starts_with = |word: &&str| {
         let rest = tag.strip_prefix(word);
@@ -223,7 +244,8 @@ fn tag_of(image: &str) -> &str {
 /// Returns whether a text looks like the name of an image, such as `quay.io/a/b:c`.
 fn is_image(text: &str) -> bool {
     let has_only = |text: &str| {
-        text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/:@".contains(&byte))
+        text.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"._-/:@".contains(&byte))
     };
     text.contains('/') && !text.contains("//") && !text.starts_with('/') && has_only(text)
 }
@@ -231,7 +253,10 @@ fn is_image(text: &str) -> bool {
 impl OutputBlock<'_> {
     /// Returns the number of values that are removed from each output with their mappings or lists.
     pub(crate) fn removed(&self) -> usize {
-        let values = self.values.iter().filter(|it| it.danger == Danger::RemovedValues);
+        let values = self
+            .values
+            .iter()
+            .filter(|it| it.danger == Danger::RemovedValues);
         values.map(|value| value.delta.removed).sum()
     }
 }
@@ -246,7 +271,11 @@ mod tests {
         let cases = [
             (COMMIT, None, true),
             (COMMIT, Some("master"), true),
-            (COMMIT, Some("97ce6d7d8e9a090c748800d69a57bbd9af698b60"), false),
+            (
+                COMMIT,
+                Some("97ce6d7d8e9a090c748800d69a57bbd9af698b60"),
+                false,
+            ),
             ("master", None, false),
             ("quay.io/a/b:1.0", Some("quay.io/a/b:latest"), true),
             ("quay.io/a/b:1.0", Some("quay.io/a/b:latest-ubuntu"), true),

@@ -106,14 +106,20 @@ impl ValueDelta {
             return Self::of_order(path + ORDER_CHANGED, sides);
         }
         let removed = usize::try_from(change.removed).unwrap_or(usize::MAX);
-        Self { removed, ..Self::new(path, sides, change.unlisted) }
+        Self {
+            removed,
+            ..Self::new(path, sides, change.unlisted)
+        }
     }
 
     /// Creates the delta of an edit; for a moved document, that of its place.
     pub(crate) fn of_edit(edit: &ReportedEdit) -> Self {
         let (path, sides) = (path(edit), [edit.before.as_ref(), edit.after.as_ref()]);
         let place = |place: &Option<FilePlace>| {
-            place.iter().map(|it| format!("{}:{}", it.file, it.line)).collect::<Vec<_>>()
+            place
+                .iter()
+                .map(|it| format!("{}:{}", it.file, it.line))
+                .collect::<Vec<_>>()
         };
         match edit.kind {
             EditKind::Moved => Self::of_lines(path, &place(&edit.at.base), &place(&edit.at.head)),
@@ -124,7 +130,12 @@ impl ValueDelta {
 
     /// Returns the delta of a value that stays the same.
     pub(super) fn without_lines(self) -> Self {
-        Self { lines: Vec::new(), contents: None, is_cut: false, ..self }
+        Self {
+            lines: Vec::new(),
+            contents: None,
+            is_cut: false,
+            ..self
+        }
     }
 
     /// Returns whether the value is in the metadata of the document.
@@ -138,7 +149,13 @@ impl ValueDelta {
         let mut delta = Self::of_lines(path, &base, &head);
         if unlisted > 0 {
             let text = format!("{unlisted} places differ, too many to list");
-            delta.lines.insert(0, DiffLine { sign: Sign::Skipped, text });
+            delta.lines.insert(
+                0,
+                DiffLine {
+                    sign: Sign::Skipped,
+                    text,
+                },
+            );
             delta.is_cut = true;
         }
         let only = before.xor(after).and_then(|only| only.value.as_deref());
@@ -150,22 +167,37 @@ impl ValueDelta {
     fn of_order(path: String, sides: [Option<&ShownValue>; 2]) -> Self {
         let names = sides.map(|side| side.map(item_names).unwrap_or_default());
         let joined = names.each_ref().map(|names| vec![names.join(", ")]);
-        let is_short = joined.iter().flatten().all(|line| line.chars().count() <= MAX_ORDER);
+        let is_short = joined
+            .iter()
+            .flatten()
+            .all(|line| line.chars().count() <= MAX_ORDER);
         let [base, head] = if is_short { joined } else { names };
         Self::of_lines(path, &base, &head)
     }
 
     /// Creates the delta between two lists of lines.
     fn of_lines(path: String, base: &[String], head: &[String]) -> Self {
-        Self { path, lines: difference(base, head), removed: 0, contents: None, is_cut: false }
+        Self {
+            path,
+            lines: difference(base, head),
+            removed: 0,
+            contents: None,
+            is_cut: false,
+        }
     }
 
     /// Returns the value on both sides, if it is a single line on each.
     pub(crate) fn scalars(&self) -> Option<[&str; 2]> {
         match &self.lines[usize::from(self.is_cut)..] {
             [
-                DiffLine { sign: Sign::Removed, text: before },
-                DiffLine { sign: Sign::Added, text: after },
+                DiffLine {
+                    sign: Sign::Removed,
+                    text: before,
+                },
+                DiffLine {
+                    sign: Sign::Added,
+                    text: after,
+                },
             ] => Some([before, after]),
             _ => None,
         }
@@ -212,7 +244,11 @@ impl ValueDelta {
             Some(ShortDelta::Only(_, text)) => path + text.len() <= COLUMNS,
             None => false,
         };
-        if is_fitting { 1 } else { usize::from(path > 0) + self.lines.len().min(MAX_LINES) }
+        if is_fitting {
+            1
+        } else {
+            usize::from(path > 0) + self.lines.len().min(MAX_LINES)
+        }
     }
 
     /// Returns at most `max` lines, and the number of further changed lines: if all lines do not
@@ -225,10 +261,18 @@ impl ValueDelta {
         let is_change = |line: &&DiffLine| matches!(line.sign, Sign::Removed | Sign::Added);
         let note = lines[0];
         let changed = lines.into_iter().filter(is_change);
-        let changed: Vec<&DiffLine> =
-            self.is_cut.then_some(note).into_iter().chain(changed).collect();
+        let changed: Vec<&DiffLine> = self
+            .is_cut
+            .then_some(note)
+            .into_iter()
+            .chain(changed)
+            .collect();
         // The note on omitted lines takes one line.
-        let shown = if changed.len() > max { max.saturating_sub(1) } else { changed.len() };
+        let shown = if changed.len() > max {
+            max.saturating_sub(1)
+        } else {
+            changed.len()
+        };
         (changed[..shown].to_vec(), changed.len() - shown)
     }
 }
@@ -243,7 +287,10 @@ fn difference(before: &[String], after: &[String]) -> Vec<DiffLine> {
     };
     let operations = capture_diff_slices(Algorithm::Myers, before, after);
     let (mut lines, mut shown) = (Vec::new(), 0);
-    for operation in group_diff_ops(operations, CONTEXT_LINES).into_iter().flatten() {
+    for operation in group_diff_ops(operations, CONTEXT_LINES)
+        .into_iter()
+        .flatten()
+    {
         let start = operation.old_range().start;
         if start > shown {
             lines.push(skipped(start - shown));
@@ -258,7 +305,10 @@ fn difference(before: &[String], after: &[String]) -> Vec<DiffLine> {
 }
 
 fn lines_of(operation: DiffOp, before: &[String], after: &[String]) -> Vec<DiffLine> {
-    let (old, new) = (&before[operation.old_range()], &after[operation.new_range()]);
+    let (old, new) = (
+        &before[operation.old_range()],
+        &after[operation.new_range()],
+    );
     match operation.tag() {
         DiffTag::Equal => marked(Sign::Same, old).collect(),
         DiffTag::Delete | DiffTag::Insert | DiffTag::Replace => replaced(old, new),
@@ -266,11 +316,16 @@ fn lines_of(operation: DiffOp, before: &[String], after: &[String]) -> Vec<DiffL
 }
 
 fn replaced(before: &[String], after: &[String]) -> Vec<DiffLine> {
-    marked(Sign::Removed, before).chain(marked(Sign::Added, after)).collect()
+    marked(Sign::Removed, before)
+        .chain(marked(Sign::Added, after))
+        .collect()
 }
 
 fn marked(sign: Sign, lines: &[String]) -> impl Iterator<Item = DiffLine> {
-    lines.iter().map(move |text| DiffLine { sign, text: text.clone() })
+    lines.iter().map(move |text| DiffLine {
+        sign,
+        text: text.clone(),
+    })
 }
 
 /// Returns both sides as lines. A number and an equal string look the same without quotes, as do
@@ -279,7 +334,9 @@ fn marked(sign: Sign, lines: &[String]) -> impl Iterator<Item = DiffLine> {
 fn both(before: Option<&ShownValue>, after: Option<&ShownValue>) -> [Vec<String>; 2] {
     let lines = [before, after].map(|side| side.map(lines).unwrap_or_default());
     let json = |side: Option<&ShownValue>| Some(exact(side?.value.as_ref()?));
-    let (Some(base), Some(head)) = (json(before), json(after)) else { return lines };
+    let (Some(base), Some(head)) = (json(before), json(after)) else {
+        return lines;
+    };
     let is_text = |json: &str| json.starts_with('"');
     let sides = [before, after].map(|side| side.and_then(|it| it.text.as_deref()));
     let is_read_otherwise = sides.iter().flatten().any(|text| !is_plain(text));
@@ -323,10 +380,14 @@ fn block(json: &RawValue, depth: usize) -> Vec<String> {
     match JsonShape::of(json) {
         JsonShape::List(items) if items.is_empty() => vec!["[]".to_owned()],
         JsonShape::Mapping(entries) if entries.is_empty() => vec!["{}".to_owned()],
-        JsonShape::List(items) => items.iter().flat_map(|item| item_lines(item, depth)).collect(),
-        JsonShape::Mapping(entries) => {
-            entries.iter().flat_map(|(key, value)| entry_lines(key, value, depth)).collect()
-        }
+        JsonShape::List(items) => items
+            .iter()
+            .flat_map(|item| item_lines(item, depth))
+            .collect(),
+        JsonShape::Mapping(entries) => entries
+            .iter()
+            .flat_map(|(key, value)| entry_lines(key, value, depth))
+            .collect(),
         JsonShape::Text(content) => text_lines(&content),
         JsonShape::Other(exact) => vec![exact],
     }
@@ -334,7 +395,9 @@ fn block(json: &RawValue, depth: usize) -> Vec<String> {
 
 fn item_lines(item: &RawValue, depth: usize) -> Vec<String> {
     let lines = block(item, depth + 1).into_iter().enumerate();
-    lines.map(|(at, line)| format!("{}{line}", if at == 0 { "- " } else { "  " })).collect()
+    lines
+        .map(|(at, line)| format!("{}{line}", if at == 0 { "- " } else { "  " }))
+        .collect()
 }
 
 fn entry_lines(key: &str, value: &RawValue, depth: usize) -> Vec<String> {
@@ -366,7 +429,11 @@ fn text_lines(content: &str) -> Vec<String> {
 
 /// Formats a string on one line, quoted unless YAML reads it as a string.
 fn quoted(content: &str) -> String {
-    if is_plain(content) { content.to_owned() } else { in_quotes(content) }
+    if is_plain(content) {
+        content.to_owned()
+    } else {
+        in_quotes(content)
+    }
 }
 
 fn in_quotes(content: &str) -> String {
@@ -375,7 +442,9 @@ fn in_quotes(content: &str) -> String {
 
 /// Whether YAML 1.1 reads this as a string without quotes; conservative.
 fn is_plain(content: &str) -> bool {
-    const WORDS: [&str; 10] = ["true", "false", "yes", "no", "on", "off", "null", "y", "n", "none"];
+    const WORDS: [&str; 10] = [
+        "true", "false", "yes", "no", "on", "off", "null", "y", "n", "none",
+    ];
     let is_safe = |it: char| it.is_ascii_alphanumeric() || "_./-@+:".contains(it);
     let begins = content.starts_with(|it: char| it.is_ascii_alphabetic() || "_/".contains(it));
     begins
@@ -424,8 +493,16 @@ fn contents_in_words(json: &RawValue) -> Option<String> {
     match JsonShape::of(json) {
         JsonShape::List(items) => Some(counted(items.len(), "item")),
         JsonShape::Mapping(entries) => {
-            let keys: Vec<&str> = entries.iter().take(MAX_KEYS).map(|(key, _)| &**key).collect();
-            let more = if entries.len() > MAX_KEYS { ", …" } else { "" };
+            let keys: Vec<&str> = entries
+                .iter()
+                .take(MAX_KEYS)
+                .map(|(key, _)| &**key)
+                .collect();
+            let more = if entries.len() > MAX_KEYS {
+                ", …"
+            } else {
+                ""
+            };
             let count = counted(leaves(json, 0), "value");
             Some(format!("{count} ({}{more})", keys.join(", ")))
         }

@@ -97,9 +97,20 @@ pub(super) fn entries<'r>(
     let faulty = Faulty::of(report);
     let folds = Folds::new(report, sites, &faulty);
     let listed = folds.all.iter().flat_map(|fold| &fold.edits);
-    let edited = listed.map(|edit| (edit.id, ValueDelta::of_edit(edit))).collect();
+    let edited = listed
+        .map(|edit| (edit.id, ValueDelta::of_edit(edit)))
+        .collect();
     let each_value = arrangement == Arrangement::Whole;
-    let arranger = Arranger { report, names, sites, deltas, edited, each_value, folds, faulty };
+    let arranger = Arranger {
+        report,
+        names,
+        sites,
+        deltas,
+        edited,
+        each_value,
+        folds,
+        faulty,
+    };
     let mut entries = match arrangement {
         Arrangement::ByEdit => arranger.by_edit().map(ChangeEntry::Edits).collect(),
         Arrangement::Short | Arrangement::Whole => arranger.shorter(),
@@ -120,7 +131,10 @@ pub(crate) fn edit_numbers(edits: &[&ReportedEdit]) -> String {
         _ => format!("{start}–{end}"),
     });
     let words = words.collect::<Vec<_>>().join(", ");
-    format!("{} {words}", if edits.len() == 1 { "edit" } else { "edits" })
+    format!(
+        "{} {words}",
+        if edits.len() == 1 { "edit" } else { "edits" }
+    )
 }
 
 /// Groups ascending numbers into runs, and returns the first and last number of each.
@@ -158,34 +172,49 @@ impl<'r> Arranger<'_, 'r> {
     fn shorter(&self) -> Vec<ChangeEntry<'r>> {
         let is_known =
             |output: &&ReportedOutput| !self.folds.of(self.report.edits_of(output)).is_empty();
-        let pieces = self.report.outputs.iter().filter(is_known).map(|output| OutputPiece {
-            output,
-            changes: (0..self.report.group_of(output).changes.len()).collect(),
-        });
+        let pieces = self
+            .report
+            .outputs
+            .iter()
+            .filter(is_known)
+            .map(|output| OutputPiece {
+                output,
+                changes: (0..self.report.group_of(output).changes.len()).collect(),
+            });
         let mut blocks = self.blocks(pieces.collect());
         self.leave_out_edits(&mut blocks);
-        let related = self.related(blocks).into_iter().flat_map(|(by_edit, blocks)| {
-            let is_broken = by_edit.iter().any(|entry| self.is_broken(entry));
-            if is_broken && !self.each_value {
-                self.without_consequences(by_edit)
-            } else if self.is_shorter_by_output(&by_edit, &blocks) {
-                self.by_output(by_edit, blocks)
-            } else {
-                by_edit.into_iter().map(ChangeEntry::Edits).collect()
-            }
-        });
+        let related = self
+            .related(blocks)
+            .into_iter()
+            .flat_map(|(by_edit, blocks)| {
+                let is_broken = by_edit.iter().any(|entry| self.is_broken(entry));
+                if is_broken && !self.each_value {
+                    self.without_consequences(by_edit)
+                } else if self.is_shorter_by_output(&by_edit, &blocks) {
+                    self.by_output(by_edit, blocks)
+                } else {
+                    by_edit.into_iter().map(ChangeEntry::Edits).collect()
+                }
+            });
         related.collect()
     }
 
     /// Whether an edit caused an error from which others follow, as its effects do.
     fn is_broken(&self, entry: &EditEntry<'r>) -> bool {
-        entry.edits.iter().any(|edit| self.faulty.has_consequences(edit))
+        entry
+            .edits
+            .iter()
+            .any(|edit| self.faulty.has_consequences(edit))
     }
 
     /// Lists edits without the effects that follow from their errors.
     fn without_consequences(&self, by_edit: Vec<EditEntry<'r>>) -> Vec<ChangeEntry<'r>> {
         let entries = by_edit.into_iter().map(|entry| {
-            ChangeEntry::Edits(if self.is_broken(&entry) { entry.without_effects() } else { entry })
+            ChangeEntry::Edits(if self.is_broken(&entry) {
+                entry.without_effects()
+            } else {
+                entry
+            })
         });
         entries.collect()
     }
@@ -210,7 +239,9 @@ impl<'r> Arranger<'_, 'r> {
         for block in &blocks {
             let folds = self.folds.of(&block.edits);
             let joined: BTreeSet<usize> = folds.iter().map(|fold| group_of[*fold]).collect();
-            let Some(first) = joined.first().filter(|_| joined.len() > 1) else { continue };
+            let Some(first) = joined.first().filter(|_| joined.len() > 1) else {
+                continue;
+            };
             let joined = group_of.iter_mut().filter(|group| joined.contains(group));
             joined.for_each(|group| *group = *first);
         }
@@ -236,7 +267,9 @@ impl<'r> Arranger<'_, 'r> {
         let mut pieces: Vec<_> = self.folds.all.iter().map(|_| Vec::new()).collect();
         for output in &self.report.outputs {
             let edits = self.report.edits_of(output);
-            let Some(first) = self.folds.of(edits).pop_first() else { continue };
+            let Some(first) = self.folds.of(edits).pop_first() else {
+                continue;
+            };
             let mut by_fold: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
             for at in 0..self.report.group_of(output).changes.len() {
                 let edits = &self.report.causes_of(output, at).edits;
@@ -277,10 +310,19 @@ impl<'r> Arranger<'_, 'r> {
             let danger = block.danger.min(of_edits);
             ChangeEntry::Outputs(OutputBlock { danger, ..block })
         });
-        let others = by_edit.into_iter().filter(EditEntry::has_more).map(|entry| {
-            let (changes, blocks, route, danger) = (Vec::new(), Vec::new(), None, Danger::None);
-            ChangeEntry::Edits(EditEntry { changes, blocks, route, danger, ..entry })
-        });
+        let others = by_edit
+            .into_iter()
+            .filter(EditEntry::has_more)
+            .map(|entry| {
+                let (changes, blocks, route, danger) = (Vec::new(), Vec::new(), None, Danger::None);
+                ChangeEntry::Edits(EditEntry {
+                    changes,
+                    blocks,
+                    route,
+                    danger,
+                    ..entry
+                })
+            });
         blocks.chain(others).collect()
     }
 }
@@ -301,7 +343,10 @@ impl<'r> EditEntry<'r> {
             .chain(&self.renamed)
             .map(|it| &it[..])
             .collect();
-        block.values.iter().partition(|value| shown.contains(&value.delta.lines[..]))
+        block
+            .values
+            .iter()
+            .partition(|value| shown.contains(&value.delta.lines[..]))
     }
 
     /// Returns the edits behind a value, unless they are the only edit of this entry.
@@ -321,10 +366,16 @@ impl<'r> EditEntry<'r> {
     /// Returns the estimated number of lines at 80 columns.
     fn lines(&self) -> usize {
         let changes = self.changes.iter();
-        let changes: usize = changes.map(|it| it.edits.len().min(3) + it.delta.height()).sum();
+        let changes: usize = changes
+            .map(|it| it.edits.len().min(3) + it.delta.height())
+            .sum();
         let lines = |block: &OutputBlock<'r>| {
             let (shown, _) = self.split(block);
-            block.lines() - shown.iter().map(|value| value.delta.height()).sum::<usize>()
+            block.lines()
+                - shown
+                    .iter()
+                    .map(|value| value.delta.height())
+                    .sum::<usize>()
         };
         MIN_LINES + changes + self.blocks.iter().map(lines).sum::<usize>() + self.stops.len()
     }
@@ -332,7 +383,12 @@ impl<'r> EditEntry<'r> {
     /// Returns the edits behind a value that are not in this entry.
     pub(crate) fn others_behind(&self, value: &ChangedValue<'r>) -> Vec<&'r ReportedEdit> {
         let is_own = |edit: &&&ReportedEdit| self.edits.iter().any(|own| own.id == edit.id);
-        value.edits.iter().filter(|edit| !is_own(edit)).copied().collect()
+        value
+            .edits
+            .iter()
+            .filter(|edit| !is_own(edit))
+            .copied()
+            .collect()
     }
 }
 
@@ -340,7 +396,13 @@ impl EditEntry<'_> {
     /// Leaves out the effects of edits, which follow from an error.
     fn without_effects(self) -> Self {
         let reach = self.reach.and("; these changes follow from its error");
-        Self { reach, blocks: Vec::new(), route: None, stops: Vec::new(), ..self }
+        Self {
+            reach,
+            blocks: Vec::new(),
+            route: None,
+            stops: Vec::new(),
+            ..self
+        }
     }
 }
 
@@ -369,7 +431,10 @@ impl<'r> ChangeEntry<'r> {
 /// Returns whether the outputs are just the documents that edits added or removed.
 fn are_edited_documents(blocks: &[OutputBlock<'_>], report: &Report) -> bool {
     let is_named = |block: &OutputBlock<'_>, edit: &ReportedEdit| {
-        block.groups.iter().any(|group| edit.is_of(&group.schema, &group.name))
+        block
+            .groups
+            .iter()
+            .any(|group| edit.is_of(&group.schema, &group.name))
     };
     blocks.iter().all(|block| {
         let mut edits = report.edits_with(&block.edits);
@@ -380,7 +445,11 @@ fn are_edited_documents(blocks: &[OutputBlock<'_>], report: &Report) -> bool {
 
 impl<'r> Arranger<'_, 'r> {
     fn entry(&self, fold: &Fold<'r>, blocks: Vec<OutputBlock<'r>>) -> EditEntry<'r> {
-        let of_blocks = blocks.iter().map(|block| block.danger).min().unwrap_or(Danger::None);
+        let of_blocks = blocks
+            .iter()
+            .map(|block| block.danger)
+            .min()
+            .unwrap_or(Danger::None);
         EditEntry {
             edits: fold.edits.clone(),
             changes: self.changes(fold),
@@ -397,7 +466,10 @@ impl<'r> Arranger<'_, 'r> {
     fn renamed(&self, fold: &Fold<'r>) -> Vec<Vec<DiffLine>> {
         let added = fold.edits.iter().copied();
         let pairs = added.filter_map(|added| Some([self.report.renamed_by(added)?, added]));
-        pairs.flatten().map(|edit| self.edited[&edit.id].lines.clone()).collect()
+        pairs
+            .flatten()
+            .map(|edit| self.edited[&edit.id].lines.clone())
+            .collect()
     }
 
     fn changes(&self, fold: &Fold<'r>) -> Vec<EditedValue<'r>> {
@@ -412,7 +484,11 @@ impl<'r> Arranger<'_, 'r> {
             let lines = if is_renamed { &[][..] } else { &delta.lines };
             let value = || EditedValue {
                 edits: Vec::new(),
-                delta: if is_renamed { delta.clone().without_lines() } else { delta.clone() },
+                delta: if is_renamed {
+                    delta.clone().without_lines()
+                } else {
+                    delta.clone()
+                },
             };
             changes.entry(lines).or_insert_with(value).edits.push(edit);
         }
@@ -420,8 +496,10 @@ impl<'r> Arranger<'_, 'r> {
     }
 
     fn reach(&self, fold: &Fold<'r>) -> StyledText {
-        let (unknown, compared): (Vec<&ReportedOutput>, Vec<&ReportedOutput>) =
-            fold.outputs.iter().partition(|output| output.status == Status::NotComparable);
+        let (unknown, compared): (Vec<&ReportedOutput>, Vec<&ReportedOutput>) = fold
+            .outputs
+            .iter()
+            .partition(|output| output.status == Status::NotComparable);
         let unknown = match self.counted(&unknown) {
             text if text.is_empty() => text,
             text => text.and(" cannot be compared"),
@@ -437,7 +515,9 @@ impl<'r> Arranger<'_, 'r> {
             }
         };
         if fold.edits.iter().any(|edit| edit.is_undecided()) {
-            reach.and(", ").then(TextRole::Warning, "not decided: it may reach more")
+            reach
+                .and(", ")
+                .then(TextRole::Warning, "not decided: it may reach more")
         } else {
             reach
         }
@@ -464,7 +544,10 @@ impl<'r> Arranger<'_, 'r> {
     /// Names the edits without which these would not have made some of their changes.
     fn together(&self, fold: &Fold<'r>) -> StyledText {
         let own: BTreeSet<EditRef> = fold.edits.iter().map(|edit| edit.id).collect();
-        let sets = fold.outputs.iter().flat_map(|output| self.report.edit_sets_of(output));
+        let sets = fold
+            .outputs
+            .iter()
+            .flat_map(|output| self.report.edit_sets_of(output));
         let sets = sets.filter(|set| set.edits.iter().any(|edit| own.contains(edit)));
         let (joint, alone): (Vec<&EditSet>, Vec<&EditSet>) = sets.partition(|set| set.joint);
         let words = match (&joint[..], &alone[..]) {
@@ -482,9 +565,15 @@ impl<'r> Arranger<'_, 'r> {
 
     /// Describes the outputs that would have changed without the edits.
     fn kept(&self, fold: &Fold<'r>) -> StyledText {
-        let Some(kept) = fold.edits[0].reach.kept else { return StyledText::default() };
+        let Some(kept) = fold.edits[0].reach.kept else {
+            return StyledText::default();
+        };
         let others = counted(kept.outputs, "other output");
-        let them = if fold.edits.len() == 1 { "it" } else { "each of them" };
+        let them = if fold.edits.len() == 1 {
+            "it"
+        } else {
+            "each of them"
+        };
         let text = StyledText::plain(format!("without {them}, {others} would differ"));
         self.in_sites(text, &self.sites.in_set(kept.sites))
     }
@@ -493,7 +582,9 @@ impl<'r> Arranger<'_, 'r> {
         if fold.shields.is_empty() {
             return StyledText::default();
         }
-        let sites = self.sites.in_sets(fold.shields.iter().map(|shield| shield.sites));
+        let sites = self
+            .sites
+            .in_sets(fold.shields.iter().map(|shield| shield.sites));
         self.in_sites(StyledText::plain("shielded"), &sites)
     }
 
@@ -525,16 +616,21 @@ impl<'r> Arranger<'_, 'r> {
         }
         let mut alike: Vec<_> = alike.into_iter().collect();
         alike.sort_by_key(|((is_partial, ..), _)| *is_partial);
-        let stops = alike.iter().map(|((is_partial, why, document, sites), shields)| {
-            let (text, why) = (StyledText::strong("shielded"), why.as_str());
-            let document = self.names.document(document);
-            let text = if *is_partial {
-                self.in_sites(text.and(": ").join(document), sites).and(format!(", {why}"))
-            } else {
-                self.in_sites(text, sites).and(format!(": {why} by ")).join(document)
-            };
-            text.join(self.stop_places(shields, sites))
-        });
+        let stops = alike
+            .iter()
+            .map(|((is_partial, why, document, sites), shields)| {
+                let (text, why) = (StyledText::strong("shielded"), why.as_str());
+                let document = self.names.document(document);
+                let text = if *is_partial {
+                    self.in_sites(text.and(": ").join(document), sites)
+                        .and(format!(", {why}"))
+                } else {
+                    self.in_sites(text, sites)
+                        .and(format!(": {why} by "))
+                        .join(document)
+                };
+                text.join(self.stop_places(shields, sites))
+            });
         stops.collect()
     }
 
@@ -542,7 +638,12 @@ impl<'r> Arranger<'_, 'r> {
     fn stop_places(&self, shields: &[&'r ReportedShield], sites: &SiteIndices) -> StyledText {
         const MAX_PLACES: usize = 2;
         let all = shields.iter().flat_map(|shield| {
-            let of_shield = shield.sites.of(&self.report.site_sets).sites.iter().enumerate();
+            let of_shield = shield
+                .sites
+                .of(&self.report.site_sets)
+                .sites
+                .iter()
+                .enumerate();
             let here = of_shield.filter(|(_, site)| sites.is_empty() || sites.contains(site));
             here.filter_map(|(at, _)| shield.place_at(at))
         });
@@ -559,13 +660,18 @@ pub(super) fn places<'p>(
 ) -> StyledText {
     let mut places: Vec<&FilePlace> = places.into_iter().collect();
     places.dedup_by_key(|place| (&place.file, place.line));
-    let before = [None].into_iter().chain(places.iter().map(|place| Some(&place.file)));
-    let texts = places.iter().zip(before).map(|(place, before)| match before {
-        Some(file) if *file == place.file => {
-            StyledText::place(place, true).renamed(format!(":{}", place.line))
-        }
-        Some(_) | None => StyledText::place(place, true),
-    });
+    let before = [None]
+        .into_iter()
+        .chain(places.iter().map(|place| Some(&place.file)));
+    let texts = places
+        .iter()
+        .zip(before)
+        .map(|(place, before)| match before {
+            Some(file) if *file == place.file => {
+                StyledText::place(place, true).renamed(format!(":{}", place.line))
+            }
+            Some(_) | None => StyledText::place(place, true),
+        });
     StyledText::list(texts, between)
 }
 
@@ -581,6 +687,8 @@ pub(crate) fn describe_step(via: Via, document: StyledText) -> StyledText {
         Via::Unparented => document.and(" has no parent"),
         Via::Added => document.and(" added"),
         Via::Removed => document.and(" removed"),
-        Via::Policy => StyledText::plain("layers or files of ").join(document).and(" changed"),
+        Via::Policy => StyledText::plain("layers or files of ")
+            .join(document)
+            .and(" changed"),
     }
 }

@@ -44,7 +44,13 @@ pub(super) fn listed<'r>(
             FindingEntry::new(index, finding, finding.is_root(&causes), (report, sites))
         })
         .collect();
-    entries.sort_by_key(|it| (rank(it.finding), Reverse(it.is_root), Reverse(it.finding.severity)));
+    entries.sort_by_key(|it| {
+        (
+            rank(it.finding),
+            Reverse(it.is_root),
+            Reverse(it.finding.severity),
+        )
+    });
     entries
         .into_iter()
         .partition(|it| it.finding.is_new() && it.finding.severity == Severity::Error)
@@ -52,7 +58,11 @@ pub(super) fn listed<'r>(
 
 /// Returns the fingerprints of the findings from which others follow.
 pub(super) fn with_consequences(report: &Report) -> HashSet<&str> {
-    report.findings.iter().filter_map(|finding| finding.because_of.as_deref()).collect()
+    report
+        .findings
+        .iter()
+        .filter_map(|finding| finding.because_of.as_deref())
+        .collect()
 }
 
 impl Finding {
@@ -94,9 +104,16 @@ impl<'r> FindingEntry<'r> {
             finding,
             index,
             is_root,
-            sites: finding.sites.map(|set| sites.phrase_of(set)).unwrap_or_default(),
+            sites: finding
+                .sites
+                .map(|set| sites.phrase_of(set))
+                .unwrap_or_default(),
             causes: causes(finding, report),
-            suppressed: finding.suppressed.as_ref().map(suppression).unwrap_or_default(),
+            suppressed: finding
+                .suppressed
+                .as_ref()
+                .map(suppression)
+                .unwrap_or_default(),
         }
     }
 
@@ -104,16 +121,25 @@ impl<'r> FindingEntry<'r> {
     /// places, notes, help, sites, and causes.
     pub(crate) fn lines(&self, max_places: usize) -> Vec<String> {
         let finding = self.finding;
-        let mut lines: Vec<String> =
-            finding.related.iter().take(max_places).map(labelled).collect();
+        let mut lines: Vec<String> = finding
+            .related
+            .iter()
+            .take(max_places)
+            .map(labelled)
+            .collect();
         if finding.related.len() > max_places {
-            lines
-                .push(format!("and {}", counted(finding.related.len() - max_places, "more place")));
+            lines.push(format!(
+                "and {}",
+                counted(finding.related.len() - max_places, "more place")
+            ));
         }
         lines.extend(finding.notes.iter().map(|note| format!("note: {note}")));
         lines.extend(finding.help.iter().map(|help| format!("help: {help}")));
-        let further =
-            [("in ", &self.sites), ("caused by ", &self.causes), ("ignored ", &self.suppressed)];
+        let further = [
+            ("in ", &self.sites),
+            ("caused by ", &self.causes),
+            ("ignored ", &self.suppressed),
+        ];
         let further = further.into_iter().filter(|(_, text)| !text.is_empty());
         lines.extend(further.map(|(word, text)| format!("{word}{}", text.words())));
         if finding.state == Some(State::Unchanged) {
@@ -126,7 +152,9 @@ impl<'r> FindingEntry<'r> {
 /// Describes the edits that caused a finding.
 fn causes(finding: &Finding, report: &Report) -> StyledText {
     let edits: Vec<&ReportedEdit> = report.edits_with(&finding.caused_by).collect();
-    let Some(first) = edits.first() else { return StyledText::default() };
+    let Some(first) = edits.first() else {
+        return StyledText::default();
+    };
     let text = StyledText::plain(edit_numbers(&edits)).linked(&first.id.to_string());
     let text = text.and(", ").join(place_of(first));
     match edits.len() - 1 {
@@ -150,7 +178,11 @@ fn suppression(by: &SuppressedBy) -> StyledText {
 /// Formats the place and the text of a label.
 pub(crate) fn labelled(label: &LabelledPlace) -> String {
     let place = describe_place(label);
-    if label.label.is_empty() { place } else { format!("{place}: {}", label.label) }
+    if label.label.is_empty() {
+        place
+    } else {
+        format!("{place}: {}", label.label)
+    }
 }
 
 /// Formats the place of a label.

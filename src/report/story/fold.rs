@@ -36,12 +36,24 @@ pub(super) struct Folds<'r> {
 impl<'r> Folds<'r> {
     pub(super) fn new(report: &'r Report, sites: &SiteNames<'r>, faulty: &Faulty) -> Self {
         let traces = EditTrace::of_all(report);
-        let mut folds = Self { all: Vec::new(), of_edit: HashMap::new() };
-        for (at, edits) in alike(report, &traces, sites, faulty).into_iter().enumerate() {
+        let mut folds = Self {
+            all: Vec::new(),
+            of_edit: HashMap::new(),
+        };
+        for (at, edits) in alike(report, &traces, sites, faulty)
+            .into_iter()
+            .enumerate()
+        {
             folds.of_edit.extend(edits.iter().map(|edit| (edit.id, at)));
-            let shields = edits.iter().flat_map(|edit| &traces[edit.id.index()].shields);
+            let shields = edits
+                .iter()
+                .flat_map(|edit| &traces[edit.id.index()].shields);
             let shields = shields.copied().collect();
-            folds.all.push(Fold { edits, outputs: Vec::new(), shields });
+            folds.all.push(Fold {
+                edits,
+                outputs: Vec::new(),
+                shields,
+            });
         }
         for output in &report.outputs {
             for at in folds.of(report.edits_of(output)) {
@@ -53,7 +65,10 @@ impl<'r> Folds<'r> {
 
     /// Returns the indexes of the groups of edits.
     pub(super) fn of<'e>(&self, edits: impl IntoIterator<Item = &'e EditRef>) -> BTreeSet<usize> {
-        edits.into_iter().filter_map(|edit| self.of_edit.get(edit).copied()).collect()
+        edits
+            .into_iter()
+            .filter_map(|edit| self.of_edit.get(edit).copied())
+            .collect()
     }
 }
 
@@ -69,10 +84,15 @@ impl<'r> EditTrace<'r> {
     fn of_all(report: &'r Report) -> Vec<Self> {
         let mut traces = vec![Self::default(); report.edits.len()];
         for (at, output) in report.outputs.iter().enumerate() {
-            let causes: HashMap<EditRef, &ReportedCause> =
-                output.causes.iter().map(|cause| (cause.edit, cause)).collect();
+            let causes: HashMap<EditRef, &ReportedCause> = output
+                .causes
+                .iter()
+                .map(|cause| (cause.edit, cause))
+                .collect();
             for edit in report.edits_of(output) {
-                traces[edit.index()].outputs.push((at, causes.get(edit).copied()));
+                traces[edit.index()]
+                    .outputs
+                    .push((at, causes.get(edit).copied()));
             }
         }
         for shield in &report.shields {
@@ -118,7 +138,9 @@ fn alike<'r>(
     for values in listed().filter_map(values) {
         *seen.entry(values).or_default() += 1;
     }
-    let unread = listed().filter(|edit| edit.kind == EditKind::Repository).filter_map(file_of);
+    let unread = listed()
+        .filter(|edit| edit.kind == EditKind::Repository)
+        .filter_map(file_of);
     let unread: BTreeSet<&str> = unread.collect();
     let mut alike: IndexMap<EntryKey<'_>, Vec<&ReportedEdit>> = IndexMap::new();
     for edit in listed() {
@@ -187,8 +209,9 @@ impl<'r> EntryKey<'r> {
             (*output, steps, cause.map_or(&[][..], |cause| &cause.joint))
         });
         let stops = trace.shields.iter();
-        let stops: BTreeSet<_> =
-            stops.map(|it| (&it.document, it.why, sites.in_set(it.sites))).collect();
+        let stops: BTreeSet<_> = stops
+            .map(|it| (&it.document, it.why, sites.in_set(it.sites)))
+            .collect();
         EntryKey::Reach(ways.collect(), stops.into_iter().collect())
     }
 }

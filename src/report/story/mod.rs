@@ -77,10 +77,13 @@ impl<'r> Story<'r> {
     ) -> Self {
         let (names, site_names) = (DocumentNames::new(report), SiteNames::new(report));
         let (errors, others) = findings::listed(report, listing, &site_names);
-        let (unknown, inert) = report.ineffective_edits().partition(|edit| edit.kind.is_unknown());
+        let (unknown, inert) = report
+            .ineffective_edits()
+            .partition(|edit| edit.kind.is_unknown());
         let changes = report.groups.iter().map(|group| group.changes.iter());
-        let deltas: Vec<Vec<ValueDelta>> =
-            changes.map(|changes| changes.map(ValueDelta::of_change).collect()).collect();
+        let deltas: Vec<Vec<ValueDelta>> = changes
+            .map(|changes| changes.map(ValueDelta::of_change).collect())
+            .collect();
         let entries = entries::entries(report, &names, &site_names, &deltas, arrangement);
         Self {
             headline: Headline::new(report, &site_names, danger::dangers(report, &deltas)),
@@ -103,7 +106,9 @@ impl<'r> Story<'r> {
 impl<'r> Story<'r> {
     /// Describes an edit without effect, and why it has none.
     pub(super) fn without_effect(&self, edit: &ReportedEdit) -> StyledText {
-        let why = edit.idle.map(|idle| StyledText::of(TextRole::Dim, idle.as_str()));
+        let why = edit
+            .idle
+            .map(|idle| StyledText::of(TextRole::Dim, idle.as_str()));
         StyledText::list([self.names.described(edit), why.unwrap_or_default()], "; ")
     }
 

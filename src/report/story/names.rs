@@ -20,7 +20,10 @@ pub(crate) struct DocumentNames<'r> {
 
 impl<'r> DocumentNames<'r> {
     pub(crate) fn new(report: &'r Report) -> Self {
-        let outputs = report.groups.iter().map(|group| (&*group.schema, &*group.name));
+        let outputs = report
+            .groups
+            .iter()
+            .map(|group| (&*group.schema, &*group.name));
         let edited = report.edits.iter().map(|edit| &edit.document);
         let edited = edited.map(|document| (&*document.schema, &*document.name));
         let mut schemas: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -41,9 +44,13 @@ impl<'r> DocumentNames<'r> {
     /// Returns the place of the first edit, with a short name of its file, and the number of others,
     /// or the place of the other one in another file; the common folder of edits in many files.
     pub(crate) fn places(&self, edits: &[&ReportedEdit]) -> StyledText {
-        let placed: Vec<_> =
-            edits.iter().filter_map(|edit| Some((edit, edit.at.last()?))).collect();
-        let Some((edit, place)) = placed.first() else { return StyledText::default() };
+        let placed: Vec<_> = edits
+            .iter()
+            .filter_map(|edit| Some((edit, edit.at.last()?)))
+            .collect();
+        let Some((edit, place)) = placed.first() else {
+            return StyledText::default();
+        };
         let files: BTreeSet<&str> = placed.iter().map(|(_, place)| &*place.file).collect();
         if files.len() > MAX_FILES {
             let folder = common_folder(&files);
@@ -81,12 +88,20 @@ impl<'r> DocumentNames<'r> {
     /// Returns the name of a source document with its layer.
     pub(crate) fn document(&self, key: &DocKey) -> StyledText {
         let name = self.output(&key.schema, &key.name);
-        if key.layer.is_empty() { name } else { name.and(format!(" ({})", key.layer)) }
+        if key.layer.is_empty() {
+            name
+        } else {
+            name.and(format!(" ({})", key.layer))
+        }
     }
 
     /// Describes the document of an edit and the path in it; the new path of a renamed key, too.
     pub(crate) fn subject(&self, edit: &ReportedEdit) -> StyledText {
-        let of_key = if edit.kind == EditKind::Renamed { String::new() } else { path(edit) };
+        let of_key = if edit.kind == EditKind::Renamed {
+            String::new()
+        } else {
+            path(edit)
+        };
         let text = StyledText::list([self.what(edit), StyledText::name(of_key)], "  ");
         match self.renamed.get(&edit.id) {
             Some(added) => text.and(" renamed to ").then(TextRole::Name, path(added)),
@@ -126,7 +141,9 @@ impl<'r> DocumentNames<'r> {
 
     fn site(&self, edit: &ReportedEdit) -> StyledText {
         let site = self.report.sites_in(edit.reach.sites).next();
-        let site_type = site.and_then(|site| site.site_type.as_deref()).unwrap_or_default();
+        let site_type = site
+            .and_then(|site| site.site_type.as_deref())
+            .unwrap_or_default();
         StyledText::plain("site ")
             .then(TextRole::Name, &edit.document.name)
             .join(StyledText::name(site_type).prefixed(" of type "))
@@ -167,7 +184,9 @@ const MAX_FILES: usize = 3;
 /// Returns the place of an edit.
 pub(crate) fn place_of(edit: &ReportedEdit) -> StyledText {
     let place = edit.at.last();
-    place.map(|at| StyledText::place(at, edit.at.head.is_some())).unwrap_or_default()
+    place
+        .map(|at| StyledText::place(at, edit.at.head.is_some()))
+        .unwrap_or_default()
 }
 
 /// Suffix of the path of a list whose order changed, but not its items.
@@ -176,7 +195,11 @@ pub(crate) const ORDER_CHANGED: &str = " (order changed)";
 /// Returns the path of an edit in its document; empty for the whole document.
 pub(crate) fn path(edit: &ReportedEdit) -> String {
     let path = path_in(edit.part, &edit.path);
-    if edit.kind == EditKind::Order { format!("{path}{ORDER_CHANGED}") } else { path }
+    if edit.kind == EditKind::Order {
+        format!("{path}{ORDER_CHANGED}")
+    } else {
+        path
+    }
 }
 
 /// Returns a path in a part of a document relative to the document.
@@ -191,7 +214,10 @@ pub(crate) fn path_in(part: Part, path: &str) -> String {
 
 /// Returns the files of edits.
 pub(crate) fn files_of<'e>(edits: impl IntoIterator<Item = &'e ReportedEdit>) -> BTreeSet<&'e str> {
-    edits.into_iter().filter_map(|edit| Some(&*edit.at.last()?.file)).collect()
+    edits
+        .into_iter()
+        .filter_map(|edit| Some(&*edit.at.last()?.file))
+        .collect()
 }
 
 fn short_files(report: &Report) -> BTreeMap<&str, &str> {
@@ -214,7 +240,14 @@ fn ends(path: &str) -> impl Iterator<Item = &str> {
 fn common_folder(files: &BTreeSet<&str>) -> String {
     // Of sorted paths, the first and the last one have the shortest common start.
     let [first, last] = [files.first(), files.last()].map(|file| file.copied().unwrap_or_default());
-    let parts = first.split('/').zip(last.split('/')).take_while(|(one, other)| one == other);
+    let parts = first
+        .split('/')
+        .zip(last.split('/'))
+        .take_while(|(one, other)| one == other);
     let parts: Vec<&str> = parts.map(|(part, _)| part).collect();
-    if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
+    if parts.is_empty() {
+        ".".to_owned()
+    } else {
+        parts.join("/")
+    }
 }

@@ -13,14 +13,19 @@ const MAX_LINES: usize = 6;
 
 /// Returns the header lines, those with different revisions first.
 pub(super) fn header_lines(report: &Report, sites: &SiteNames<'_>) -> Vec<StyledText> {
-    let mut lines: Vec<_> =
-        report.repositories.iter().zip(used_repositories(report, sites)).collect();
+    let mut lines: Vec<_> = report
+        .repositories
+        .iter()
+        .zip(used_repositories(report, sites))
+        .collect();
     lines.sort_by_key(|(used, _)| used.base == used.head);
     let mut lines: Vec<StyledText> = lines.into_iter().map(|(_, line)| line).collect();
     if lines.len() > MAX_LINES {
         let more = lines.len() - (MAX_LINES - 1);
         lines.truncate(MAX_LINES - 1);
-        lines.push(StyledText::plain(format!("{more} more: see the JSON report")));
+        lines.push(StyledText::plain(format!(
+            "{more} more: see the JSON report"
+        )));
     }
     lines
 }
@@ -36,7 +41,9 @@ pub(crate) fn used_repositories(report: &Report, sites: &SiteNames<'_>) -> Vec<S
 
 /// Formats a repository with its revision, or with both if two are compared and differ.
 pub(super) fn name_and_revisions(used: &RepositoryUse, is_compared: bool) -> StyledText {
-    StyledText::strong(&used.name).and(" ").join(revisions(used, is_compared))
+    StyledText::strong(&used.name)
+        .and(" ")
+        .join(revisions(used, is_compared))
 }
 
 fn revisions(used: &RepositoryUse, is_compared: bool) -> StyledText {
@@ -56,13 +63,19 @@ fn revisions(used: &RepositoryUse, is_compared: bool) -> StyledText {
 /// Returns the name of a pinned revision.
 fn pinned(revision: Option<&UsedRevision>) -> Option<String> {
     let revision = revision.filter(|it| it.chosen_by == RevisionChoice::Pin)?;
-    revision.revision.as_deref().map(|name| name_of(name, revision.commit.as_deref()))
+    revision
+        .revision
+        .as_deref()
+        .map(|name| name_of(name, revision.commit.as_deref()))
 }
 
 /// Formats a revision: name, commit, and whether it is the pinned one.
 fn in_full(revision: &UsedRevision) -> StyledText {
     let commit = revision.commit.as_deref();
-    let name = revision.revision.as_deref().map(|name| name_of(name, commit));
+    let name = revision
+        .revision
+        .as_deref()
+        .map(|name| name_of(name, commit));
     let chosen = match revision.chosen_by {
         RevisionChoice::Pin => "pinned",
         RevisionChoice::Override => "not the pin",

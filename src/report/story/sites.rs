@@ -45,18 +45,29 @@ impl<'r> SiteNames<'r> {
     pub(crate) fn new(report: &'r Report) -> Self {
         let sites = report.sites.iter();
         let sites = sites.map(|site| (site.name.as_deref(), site.site_type.as_deref()));
-        Self { sets: &report.site_sets, ..Self::of(sites) }
+        Self {
+            sets: &report.site_sets,
+            ..Self::of(sites)
+        }
     }
 
     /// Creates site names from names and types.
     pub(crate) fn of(sites: impl Iterator<Item = (Option<&'r str>, Option<&'r str>)>) -> Self {
-        let mut names =
-            Self { names: Vec::new(), sets: &[], named: BTreeSet::new(), types: BTreeMap::new() };
+        let mut names = Self {
+            names: Vec::new(),
+            sets: &[],
+            named: BTreeSet::new(),
+            types: BTreeMap::new(),
+        };
         for (at, (name, site_type)) in sites.enumerate() {
             names.names.push(name.unwrap_or_default());
             if name.is_some() {
                 names.named.insert(at);
-                names.types.entry(site_type.unwrap_or_default()).or_default().insert(at);
+                names
+                    .types
+                    .entry(site_type.unwrap_or_default())
+                    .or_default()
+                    .insert(at);
             }
         }
         names.types.remove("");
@@ -97,9 +108,9 @@ impl<'r> SiteNames<'r> {
             }
             SiteNaming::Names(names) => names,
             SiteNaming::Like(glob) => StyledText::strong(format!("{count} sites ")).join(glob),
-            SiteNaming::First(names) => {
-                StyledText::strong(format!("{count} sites")).and(": ").join(names)
-            }
+            SiteNaming::First(names) => StyledText::strong(format!("{count} sites"))
+                .and(": ")
+                .join(names),
         }
     }
 
@@ -132,7 +143,11 @@ impl<'r> SiteNames<'r> {
             return SiteNaming::All(StyledText::default());
         }
         if let Some(types) = self.types_of(sites).filter(|_| !is_few) {
-            let label = if types.len() == 1 { " of type " } else { " of types " };
+            let label = if types.len() == 1 {
+                " of type "
+            } else {
+                " of types "
+            };
             return SiteNaming::All(names(types).prefixed(label));
         }
         let is_shorter = || "all 7 sites but ".len() + self.width(&others) < self.width(sites);
@@ -142,7 +157,9 @@ impl<'r> SiteNames<'r> {
         if count <= MAX_NAMED {
             return SiteNaming::Names(self.named(sites));
         }
-        let of_others = self.pattern(&others).filter(|(_, exceptions)| exceptions.is_empty());
+        let of_others = self
+            .pattern(&others)
+            .filter(|(_, exceptions)| exceptions.is_empty());
         match (self.pattern(sites), of_others) {
             (Some((glob, exceptions)), of_others)
                 if exceptions.is_empty() || of_others.is_none() =>
@@ -161,12 +178,17 @@ impl<'r> SiteNames<'r> {
     /// Returns the one or two types that contain exactly these sites.
     fn types_of(&self, sites: &SiteIndices) -> Option<Vec<&'r str>> {
         const MAX_TYPES: usize = 2;
-        let overlapping = self.types.iter().filter(|(_, of_type)| !of_type.is_disjoint(sites));
+        let overlapping = self
+            .types
+            .iter()
+            .filter(|(_, of_type)| !of_type.is_disjoint(sites));
         let overlapping: Vec<_> = overlapping.take(MAX_TYPES + 1).collect();
         let all: usize = overlapping.iter().map(|(_, of_type)| of_type.len()).sum();
         let is_all = overlapping.len() <= MAX_TYPES
             && all == sites.len()
-            && overlapping.iter().all(|(_, of_type)| of_type.is_subset(sites));
+            && overlapping
+                .iter()
+                .all(|(_, of_type)| of_type.is_subset(sites));
         is_all.then(|| overlapping.iter().map(|(name, _)| **name).collect())
     }
 
@@ -201,7 +223,10 @@ impl<'r> SiteNames<'r> {
 
     /// Returns the number of characters in a list of these sites.
     fn width(&self, sites: &SiteIndices) -> usize {
-        sites.iter().map(|at| self.names[*at].chars().count() + ", ".len()).sum()
+        sites
+            .iter()
+            .map(|at| self.names[*at].chars().count() + ", ".len())
+            .sum()
     }
 }
 
@@ -247,11 +272,30 @@ pub(crate) struct SiteTableRow {
 /// Returns what the sites of a row have in common: figures, the most severe first, presence and
 /// type.
 fn row_key(site: &ReportedSite) -> (Reverse<[usize; 7]>, &str, &str) {
-    let SiteCounts { errors, refused, changed, added, removed, not_comparable, shielded } =
-        site.counts;
+    let SiteCounts {
+        errors,
+        refused,
+        changed,
+        added,
+        removed,
+        not_comparable,
+        shielded,
+    } = site.counts;
     let refused = usize::from(refused);
-    let figures = [refused, errors, removed, added, changed, not_comparable, shielded];
-    (Reverse(figures), presence(site), site.site_type.as_deref().unwrap_or_default())
+    let figures = [
+        refused,
+        errors,
+        removed,
+        added,
+        changed,
+        not_comparable,
+        shielded,
+    ];
+    (
+        Reverse(figures),
+        presence(site),
+        site.site_type.as_deref().unwrap_or_default(),
+    )
 }
 
 /// Returns on which side a site exists if it is not on both.
@@ -264,17 +308,35 @@ fn presence(site: &ReportedSite) -> &'static str {
 }
 
 static COLUMNS: [SiteColumn; 9] = [
-    column("type", false, TextRole::Plain, |it| it.site_type.clone().unwrap_or_default()),
-    column("site", false, TextRole::Strong, |it| presence(it).to_owned()),
-    column("deployable", false, TextRole::Error, |it| {
-        if it.counts.refused { "no".to_owned() } else { String::new() }
+    column("type", false, TextRole::Plain, |it| {
+        it.site_type.clone().unwrap_or_default()
     }),
-    column("new errors", true, TextRole::Error, |it| figure(it.counts.errors)),
-    column("changed", true, TextRole::Plain, |it| figure(it.counts.changed)),
+    column("site", false, TextRole::Strong, |it| {
+        presence(it).to_owned()
+    }),
+    column("deployable", false, TextRole::Error, |it| {
+        if it.counts.refused {
+            "no".to_owned()
+        } else {
+            String::new()
+        }
+    }),
+    column("new errors", true, TextRole::Error, |it| {
+        figure(it.counts.errors)
+    }),
+    column("changed", true, TextRole::Plain, |it| {
+        figure(it.counts.changed)
+    }),
     column("added", true, TextRole::Plain, |it| figure(it.counts.added)),
-    column("removed", true, TextRole::Warning, |it| figure(it.counts.removed)),
-    column("not comparable", true, TextRole::Warning, |it| figure(it.counts.not_comparable)),
-    column("shielded edits", true, TextRole::Dim, |it| figure(it.counts.shielded)),
+    column("removed", true, TextRole::Warning, |it| {
+        figure(it.counts.removed)
+    }),
+    column("not comparable", true, TextRole::Warning, |it| {
+        figure(it.counts.not_comparable)
+    }),
+    column("shielded edits", true, TextRole::Dim, |it| {
+        figure(it.counts.shielded)
+    }),
 ];
 
 const fn column(
@@ -283,11 +345,20 @@ const fn column(
     role: TextRole,
     text: fn(&ReportedSite) -> String,
 ) -> SiteColumn {
-    SiteColumn { head, is_figures, role, text }
+    SiteColumn {
+        head,
+        is_figures,
+        role,
+        text,
+    }
 }
 
 fn figure(count: usize) -> String {
-    if count == 0 { String::new() } else { count.to_string() }
+    if count == 0 {
+        String::new()
+    } else {
+        count.to_string()
+    }
 }
 
 impl SiteTable {
@@ -298,7 +369,10 @@ impl SiteTable {
         for at in names.named.iter().copied() {
             let site = &report.sites[at];
             // The verdict already reports sites that were not deployable before.
-            let counts = SiteCounts { refused: false, ..site.counts };
+            let counts = SiteCounts {
+                refused: false,
+                ..site.counts
+            };
             if !presence(site).is_empty() || counts != SiteCounts::default() {
                 alike.entry(row_key(site)).or_default().insert(at);
             }
@@ -309,7 +383,10 @@ impl SiteTable {
         }
         let first = |sites: &SiteIndices| sites.first().map(|at| &report.sites[*at]);
         let is_used = |column: &&SiteColumn| {
-            alike.values().filter_map(first).any(|site| !(column.text)(site).is_empty())
+            alike
+                .values()
+                .filter_map(first)
+                .any(|site| !(column.text)(site).is_empty())
         };
         let columns: Vec<&SiteColumn> = COLUMNS.iter().filter(is_used).collect();
         let rows = alike.values().filter_map(|sites| {
@@ -322,6 +399,10 @@ impl SiteTable {
                 cells: columns.iter().map(|column| (column.text)(site)).collect(),
             })
         });
-        Some(Self { rows: rows.collect(), columns, unchanged: names.len() - count })
+        Some(Self {
+            rows: rows.collect(),
+            columns,
+            unchanged: names.len() - count,
+        })
     }
 }

@@ -50,7 +50,10 @@ impl Headline {
             }
         };
         let reason = StyledText::list([reason, tolerated(report), dangers], " · ");
-        let switches = bumps(report, sites).into_iter().chain(switches(report, sites)).collect();
+        let switches = bumps(report, sites)
+            .into_iter()
+            .chain(switches(report, sites))
+            .collect();
         Self {
             badge,
             reason,
@@ -122,10 +125,17 @@ fn failure(report: &Report) -> StyledText {
                 finding.is_new()
             }
         };
-        is_judged && report.verdict.fail_on.is_some_and(|least| finding.severity >= least)
+        is_judged
+            && report
+                .verdict
+                .fail_on
+                .is_some_and(|least| finding.severity >= least)
     };
     let failing: Vec<&Finding> = report.findings.iter().filter(fails).collect();
-    let roots: Vec<&&Finding> = failing.iter().filter(|it| it.because_of.is_none()).collect();
+    let roots: Vec<&&Finding> = failing
+        .iter()
+        .filter(|it| it.because_of.is_none())
+        .collect();
     let what = total(report);
     match &roots[..] {
         [] => StyledText::plain("an output changed"),
@@ -146,7 +156,11 @@ const NO_BASE: &str = "no base to compare with: the current state is checked";
 
 /// Describes the number of findings that the verdict is based on.
 fn total(report: &Report) -> StyledText {
-    let Totals { findings, unchanged, .. } = report.totals;
+    let Totals {
+        findings,
+        unchanged,
+        ..
+    } = report.totals;
     let (word, found) = match (is_compared(report), report.verdict.judges) {
         (true, FailureCriterion::AllFindings) => {
             let all = Counts {
@@ -172,14 +186,20 @@ fn is_compared(report: &Report) -> bool {
 }
 
 fn success(report: &Report) -> StyledText {
-    let Some(comparison) = &report.comparison else { return StyledText::default() };
+    let Some(comparison) = &report.comparison else {
+        return StyledText::default();
+    };
     if comparison.base.kind == SideKind::Nothing {
         return StyledText::plain(NO_BASE);
     }
     match report.verdict.judges {
         FailureCriterion::Changes => StyledText::plain("no output changed"),
         _ if comparison.linted => match report.totals.findings {
-            Counts { errors: 0, warnings: 0, notes: 0 } => StyledText::plain("no new findings"),
+            Counts {
+                errors: 0,
+                warnings: 0,
+                notes: 0,
+            } => StyledText::plain("no new findings"),
             found => counts(found, "new ").unwrap_or_default(),
         },
         _ => StyledText::default(),
@@ -194,7 +214,10 @@ pub(crate) fn counts(counts: Counts, word: &str) -> Option<StyledText> {
         (counts.notes, "note", TextRole::Note),
     ];
     let texts = kinds.map(|(count, kind, role)| {
-        (count, StyledText::of(role, counted(count, &format!("{word}{kind}"))))
+        (
+            count,
+            StyledText::of(role, counted(count, &format!("{word}{kind}"))),
+        )
     });
     let text = StyledText::list(present(texts), ", ");
     (!text.is_empty()).then_some(text)
@@ -207,19 +230,34 @@ fn changes(report: &Report) -> Vec<StyledText> {
         let sites = (totals.sites > 0).then(|| counted(totals.sites, "site"));
         let documents = totals.documents.map(|count| counted(count, "document"));
         let read = sites.into_iter().chain(documents);
-        let read = read.chain([format!("{} rendered", totals.outputs)]).map(StyledText::plain);
+        let read = read
+            .chain([format!("{} rendered", totals.outputs)])
+            .map(StyledText::plain);
         let is_in_reason =
             report.comparison.is_none() || report.verdict.outcome == RunOutcome::Passed;
         let first = (!is_in_reason).then(|| StyledText::plain(NO_BASE));
-        return first.into_iter().chain([StyledText::list(read, " · ")]).collect();
+        return first
+            .into_iter()
+            .chain([StyledText::list(read, " · ")])
+            .collect();
     }
     let texts = [changed(report)].into_iter().chain(others(report));
-    vec![StyledText::list(texts.chain(left_out(report.truncated)), " · ")]
+    vec![StyledText::list(
+        texts.chain(left_out(report.truncated)),
+        " · ",
+    )]
 }
 
 fn changed(report: &Report) -> StyledText {
     let totals = &report.totals;
-    let ByStatus { added, removed, broken, repaired, metadata, .. } = totals.by_status;
+    let ByStatus {
+        added,
+        removed,
+        broken,
+        repaired,
+        metadata,
+        ..
+    } = totals.by_status;
     let is_only_metadata = metadata > 0 && metadata == totals.changed_outputs;
     if totals.changed_outputs == 0 {
         let edits = match totals.edits {
@@ -227,11 +265,18 @@ fn changed(report: &Report) -> StyledText {
             count => counted(count, "edit"),
         };
         let is_known = totals.by_status.not_comparable == 0;
-        return StyledText::plain(if is_known { edits + ", no output changed" } else { edits });
+        return StyledText::plain(if is_known {
+            edits + ", no output changed"
+        } else {
+            edits
+        });
     }
     let all = totals.outputs + removed;
-    let text =
-        StyledText::strong(format!("{} of {}", totals.changed_outputs, counted(all, "output")));
+    let text = StyledText::strong(format!(
+        "{} of {}",
+        totals.changed_outputs,
+        counted(all, "output")
+    ));
     let kinds = [
         (added, "added"),
         (removed, "removed"),
@@ -245,32 +290,58 @@ fn changed(report: &Report) -> StyledText {
         [(count, kind)] if *count == totals.changed_outputs => (*kind, &[][..]),
         some => ("changed", some),
     };
-    let data = if is_only_metadata { "no rendered data changes; metadata of " } else { "" };
+    let data = if is_only_metadata {
+        "no rendered data changes; metadata of "
+    } else {
+        ""
+    };
     let text = StyledText::plain(data).join(text).and(format!(" {word}"));
     // Including removed outputs.
-    let sites = report.sites.iter().filter(|site| site.name.is_some()).count();
+    let sites = report
+        .sites
+        .iter()
+        .filter(|site| site.name.is_some())
+        .count();
     let text = match sites {
         0 => text,
         1 => text.and(" in 1 site"),
         sites if sites == totals.changed_sites => text.and(format!(" in all {sites} sites")),
         sites => text.and(format!(" in {} of {sites} sites", totals.changed_sites)),
     };
-    let kinds = kinds.iter().map(|(count, kind)| format!("{count} {kind}")).collect::<Vec<_>>();
-    if kinds.is_empty() { text } else { text.and(format!(" ({})", kinds.join(", "))) }
+    let kinds = kinds
+        .iter()
+        .map(|(count, kind)| format!("{count} {kind}"))
+        .collect::<Vec<_>>();
+    if kinds.is_empty() {
+        text
+    } else {
+        text.and(format!(" ({})", kinds.join(", ")))
+    }
 }
 
 fn others(report: &Report) -> Vec<StyledText> {
     let totals = &report.totals;
     let (not_comparable, sites) = (totals.by_status.not_comparable, totals.shielded_sites);
-    let shielded = report.edits.iter().filter(|edit| edit.reach.shielded.is_some()).count();
+    let shielded = report
+        .edits
+        .iter()
+        .filter(|edit| edit.reach.shielded.is_some())
+        .count();
     let verb = if shielded == 1 { "does" } else { "do" };
     let shielded = format!("{} {verb} not arrive in", counted(shielded, "edit"));
-    let inert = if totals.inert_edits < totals.edits { totals.inert_edits } else { 0 };
+    let inert = if totals.inert_edits < totals.edits {
+        totals.inert_edits
+    } else {
+        0
+    };
     let plain = |words: String| StyledText::plain(words);
     present([
         (
             totals.other_treatment,
-            plain(format!("{} treated differently by Deckhand", totals.other_treatment)),
+            plain(format!(
+                "{} treated differently by Deckhand",
+                totals.other_treatment
+            )),
         ),
         (
             totals.untouched_outputs,
@@ -283,8 +354,14 @@ fn others(report: &Report) -> Vec<StyledText> {
                 format!("{} not comparable", counted(not_comparable, "output")),
             ),
         ),
-        (sites, plain(format!("{shielded} {}", counted(sites, "site")))),
-        (inert, plain(format!("{} without effect", counted(inert, "edit")))),
+        (
+            sites,
+            plain(format!("{shielded} {}", counted(sites, "site"))),
+        ),
+        (
+            inert,
+            plain(format!("{} without effect", counted(inert, "edit"))),
+        ),
         (
             totals.unexplained,
             StyledText::of(
@@ -297,7 +374,12 @@ fn others(report: &Report) -> Vec<StyledText> {
 
 /// Describes the number of omitted items.
 fn left_out(truncated: Truncated) -> Option<StyledText> {
-    let Truncated { outputs, causes, shields, values: _ } = truncated;
+    let Truncated {
+        outputs,
+        causes,
+        shields,
+        values: _,
+    } = truncated;
     let kinds = [(outputs, "output"), (causes, "cause"), (shields, "shield")];
     let kinds = present(kinds.map(|(count, what)| (count, counted(count, what))));
     (!kinds.is_empty()).then(|| StyledText::plain(format!("{} not listed", kinds.join(", "))))
@@ -305,9 +387,15 @@ fn left_out(truncated: Truncated) -> Option<StyledText> {
 
 /// Describes the sites that Deckhand would reject.
 fn refused(report: &Report, sites: &SiteNames<'_>) -> Option<StyledText> {
-    let named = report.sites.iter().enumerate().filter(|(_, site)| site.name.is_some());
-    let refused: SiteIndices =
-        named.filter(|(_, site)| site.counts.refused).map(|(at, _)| at).collect();
+    let named = report
+        .sites
+        .iter()
+        .enumerate()
+        .filter(|(_, site)| site.name.is_some());
+    let refused: SiteIndices = named
+        .filter(|(_, site)| site.counts.refused)
+        .map(|(at, _)| at)
+        .collect();
     let all = report.totals.sites;
     let words = match refused.len() {
         0 => return None,
@@ -317,9 +405,17 @@ fn refused(report: &Report, sites: &SiteNames<'_>) -> Option<StyledText> {
     };
     let is_new = |finding: &Finding| finding.refused && finding.is_new();
     let is_as_before = report.comparison.is_some() && !report.findings.iter().any(is_new);
-    let words = if is_as_before { words + ", as before" } else { words };
+    let words = if is_as_before {
+        words + ", as before"
+    } else {
+        words
+    };
     let text = StyledText::of(TextRole::Error, words);
-    Some(if refused.len() == all { text } else { text.and(": ").join(sites.list(&refused)) })
+    Some(if refused.len() == all {
+        text
+    } else {
+        text.and(": ").join(sites.list(&refused))
+    })
 }
 
 /// Formats the finding counts, if rules were checked. New findings are part of the verdict.
@@ -333,7 +429,10 @@ fn findings(report: &Report) -> Option<StyledText> {
     let ignores = comparison.map_or(0, |comparison| comparison.added_ignores);
     let plain = |words: String| StyledText::plain(words);
     let parts = present([
-        (totals.fixed, StyledText::of(TextRole::Good, format!("{} fixed", totals.fixed))),
+        (
+            totals.fixed,
+            StyledText::of(TextRole::Good, format!("{} fixed", totals.fixed)),
+        ),
         (
             unchanged,
             plain(counted(unchanged, "unchanged finding"))
@@ -341,7 +440,10 @@ fn findings(report: &Report) -> Option<StyledText> {
         ),
         (ignores, plain(counted(ignores, "new ignore comment"))),
         (totals.ignored, plain(format!("{} ignored", totals.ignored))),
-        (totals.accepted, plain(format!("{} in the baseline", totals.accepted))),
+        (
+            totals.accepted,
+            plain(format!("{} in the baseline", totals.accepted)),
+        ),
         (
             totals.fixable,
             plain(format!("{} fixable", totals.fixable)).then(TextRole::Flag, " with --fix"),
@@ -355,7 +457,11 @@ pub(super) fn header(report: &Report, sites: &SiteNames<'_>) -> Vec<(&'static st
     let mut header = Vec::new();
     if let Some(comparison) = &report.comparison {
         header.extend(repository(report).map(|text| ("repository", text)));
-        let shallow = if comparison.shallow { " (history is shallow)" } else { "" };
+        let shallow = if comparison.shallow {
+            " (history is shallow)"
+        } else {
+            ""
+        };
         let reason = reason(&comparison.reason, &comparison.base);
         let head = side(&comparison.head);
         if comparison.base.kind == SideKind::Nothing {
@@ -367,9 +473,17 @@ pub(super) fn header(report: &Report, sites: &SiteNames<'_>) -> Vec<(&'static st
         }
     }
     header.extend(limits(report).map(|text| ("only", text)));
-    header.extend(header_lines(report, sites).into_iter().map(|text| ("with", text)));
+    header.extend(
+        header_lines(report, sites)
+            .into_iter()
+            .map(|text| ("with", text)),
+    );
     let semantics = report.semantics;
-    let words = format!("{} ({})", semantics.meaning.as_str(), semantics.chosen_by.as_str());
+    let words = format!(
+        "{} ({})",
+        semantics.meaning.as_str(),
+        semantics.chosen_by.as_str()
+    );
     header.push(("semantics", StyledText::plain(words)));
     header
 }
@@ -379,12 +493,18 @@ fn limits(report: &Report) -> Option<StyledText> {
     /// Maximum number of globs and paths listed.
     const MAX_LIMITS: usize = 10;
     let limits = &report.limited_to;
-    let listed = limits.iter().take(MAX_LIMITS).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let listed = limits
+        .iter()
+        .take(MAX_LIMITS)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
     match limits.len() {
         0 => None,
-        count if count > MAX_LIMITS => {
-            Some(StyledText::plain(format!("{listed} and {} more", count - MAX_LIMITS)))
-        }
+        count if count > MAX_LIMITS => Some(StyledText::plain(format!(
+            "{listed} and {} more",
+            count - MAX_LIMITS
+        ))),
         _ => Some(StyledText::plain(listed)),
     }
 }
@@ -402,7 +522,9 @@ pub(crate) fn repository(report: &Report) -> Option<StyledText> {
         None => text,
     };
     Some(match &repository.commit {
-        Some(commit) => text.and(", commit ").then(TextRole::Name, short_commit(commit)),
+        Some(commit) => text
+            .and(", commit ")
+            .then(TextRole::Name, short_commit(commit)),
         None => text,
     })
 }
@@ -417,7 +539,11 @@ fn reason(reason: &str, base: &ReportedSide) -> String {
     };
     let rest = reason.strip_prefix(name);
     let is_repeated = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" against "));
-    if reason.is_empty() || is_repeated { String::new() } else { format!(", {reason}") }
+    if reason.is_empty() || is_repeated {
+        String::new()
+    } else {
+        format!(", {reason}")
+    }
 }
 
 /// Returns the digits that identify a commit in practice.

@@ -26,8 +26,16 @@ struct Room {
 
 /// Amounts of detail, the most first: items of a list in eighths of those of other lists, and lines
 /// of a value.
-const ROOMS: [(usize, usize); 8] =
-    [(8, MAX_VALUE_LINES), (8, 4), (8, 2), (8, 1), (6, 1), (4, 1), (3, 1), (2, 1)];
+const ROOMS: [(usize, usize); 8] = [
+    (8, MAX_VALUE_LINES),
+    (8, 4),
+    (8, 2),
+    (8, 1),
+    (6, 1),
+    (4, 1),
+    (3, 1),
+    (2, 1),
+];
 
 /// Maximum number of lines of all changes, per item of other lists.
 const MAX_LINES_PER_ITEM: usize = 6;
@@ -59,12 +67,21 @@ fn fullest(
 ) -> io::Result<(usize, Vec<u8>)> {
     let limit = page.options.limit;
     if limit == 0 {
-        let room = Room { items: 0, lines: MAX_VALUE_LINES };
-        return Ok((entries.len(), ChangeWriter { page, room }.text(entries)?.concat()));
+        let room = Room {
+            items: 0,
+            lines: MAX_VALUE_LINES,
+        };
+        return Ok((
+            entries.len(),
+            ChangeWriter { page, room }.text(entries)?.concat(),
+        ));
     }
     let mut texts = Vec::new();
     for (eighths, lines) in ROOMS {
-        let room = Room { items: (limit * eighths).div_ceil(8), lines };
+        let room = Room {
+            items: (limit * eighths).div_ceil(8),
+            lines,
+        };
         texts = ChangeWriter { page, room }.text(entries)?;
         if height(&texts) <= limit * MAX_LINES_PER_ITEM {
             break;
@@ -80,7 +97,11 @@ fn fullest(
 }
 
 fn height(texts: &[Vec<u8>]) -> usize {
-    texts.iter().flatten().filter(|byte| **byte == b'\n').count()
+    texts
+        .iter()
+        .flatten()
+        .filter(|byte| **byte == b'\n')
+        .count()
 }
 
 struct ChangeWriter<'p, 'a, 'r> {
@@ -126,7 +147,10 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
             [only] => place_of(only),
             edits => StyledText::of(TextRole::Place, files(edits)),
         };
-        let title = self.page.painter.words(TextRole::Strong, &edit_numbers(&entry.edits));
+        let title = self
+            .page
+            .painter
+            .words(TextRole::Strong, &edit_numbers(&entry.edits));
         self.write_line(&place, &format!("{title}  "), "    ", out)?;
         let (changes, more) = self.limited(&entry.changes);
         for change in changes {
@@ -211,8 +235,16 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
         let title = match &shown[..] {
             [] => block.title.clone(),
             [first, more @ ..] => {
-                let title = block.title.clone().and("  ").then(TextRole::Name, &first.delta.path);
-                if more.is_empty() { title } else { title.and(format!(" and {} more", more.len())) }
+                let title = block
+                    .title
+                    .clone()
+                    .and("  ")
+                    .then(TextRole::Name, &first.delta.path);
+                if more.is_empty() {
+                    title
+                } else {
+                    title.and(format!(" and {} more", more.len()))
+                }
             }
         };
         self.write_block_title(title, block, "    ", out)?;
@@ -236,7 +268,9 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
             Some(causes) => title.and(", by ").join(self.behind(causes)),
             None if block.values.is_empty() && block.listed_elsewhere == 0 => {
                 let edits = self.page.story.report.edits_with(&block.edits);
-                title.and(", by ").join(self.page.story.names.places(&edits.collect::<Vec<_>>()))
+                title
+                    .and(", by ")
+                    .join(self.page.story.names.places(&edits.collect::<Vec<_>>()))
             }
             None => title,
         };
@@ -269,8 +303,10 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
         out: &mut dyn Write,
         behind: impl Fn(&ChangedValue<'r>) -> StyledText,
     ) -> io::Result<()> {
-        let (data, metadata): (Vec<&ChangedValue<'r>>, Vec<&ChangedValue<'r>>) =
-            values.iter().copied().partition(|value| !value.delta.is_in_metadata());
+        let (data, metadata): (Vec<&ChangedValue<'r>>, Vec<&ChangedValue<'r>>) = values
+            .iter()
+            .copied()
+            .partition(|value| !value.delta.is_in_metadata());
         let is_folded = !data.is_empty() && metadata.len() > 1 && !self.is_whole();
         let (listed, more) = self.limited(if is_folded { &data } else { values });
         for value in listed {
@@ -282,7 +318,11 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
         }
         let (paths, more) = self.page.limited_to(MAX_PLACES, &metadata);
         let paths = paths.iter().map(|value| {
-            let path = value.delta.path.strip_prefix("metadata").unwrap_or_default();
+            let path = value
+                .delta
+                .path
+                .strip_prefix("metadata")
+                .unwrap_or_default();
             StyledText::name(path)
         });
         let text = StyledText::plain("metadata: ").join(StyledText::list(paths, ", "));
@@ -321,7 +361,12 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
             0 => StyledText::default(),
             count => StyledText::of(TextRole::Warning, format!("removes {count} values")),
         };
-        self.write_line(&StyledText::list([title, removed], ", "), indent, &rest, out)?;
+        self.write_line(
+            &StyledText::list([title, removed], ", "),
+            indent,
+            &rest,
+            out,
+        )?;
         if block.documents.is_empty() {
             return Ok(());
         }
@@ -350,10 +395,22 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
         if !delta.path.is_empty() {
             self.write_line(&path.join(place), indent, &format!("{indent}  "), out)?;
         }
-        let room = self.page.painter.style.columns().saturating_sub(indent.width() + 2);
-        match value.filter(|_| self.room.lines == 1).and_then(|value| self.short(&value, room)) {
+        let room = self
+            .page
+            .painter
+            .style
+            .columns()
+            .saturating_sub(indent.width() + 2);
+        match value
+            .filter(|_| self.room.lines == 1)
+            .and_then(|value| self.short(&value, room))
+        {
             Some((sign, value)) => {
-                writeln!(out, "{indent}  {}", self.page.painter.line(&sign.join(value)))
+                writeln!(
+                    out,
+                    "{indent}  {}",
+                    self.page.painter.line(&sign.join(value))
+                )
             }
             None => self.write_lines_of(delta, self.room.lines, indent, out),
         }
@@ -369,7 +426,10 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
                 let (text, mark) = (clean(text), sign.mark().trim_start());
                 let text = is_fitting(mark.width() + text.width())
                     .then(|| cut(&text, 0, room.saturating_sub(mark.width()), dots))?;
-                Some((StyledText::of(sign.role(), mark), StyledText::of(sign.role(), text)))
+                Some((
+                    StyledText::of(sign.role(), mark),
+                    StyledText::of(sign.role(), text),
+                ))
             }
             ShortDelta::Sides(sides) => {
                 let sides = sides.each_ref().map(|side| clean(side));
@@ -384,7 +444,11 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
     }
 
     fn lines(&self) -> usize {
-        if self.is_whole() { usize::MAX } else { self.room.lines }
+        if self.is_whole() {
+            usize::MAX
+        } else {
+            self.room.lines
+        }
     }
 
     /// Writes the changed lines of a value.
@@ -401,12 +465,23 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
             [first, _, ..] if delta.is_cut => (vec![first], 0),
             _ => delta.shortened(max.max(2)),
         };
-        let room = self.page.painter.style.columns().saturating_sub(indent.width() + 2);
-        let focus = delta.scalars().map_or(0, |[base, head]| common_start(base, head));
+        let room = self
+            .page
+            .painter
+            .style
+            .columns()
+            .saturating_sub(indent.width() + 2);
+        let focus = delta
+            .scalars()
+            .map_or(0, |[base, head]| common_start(base, head));
         for line in lines {
             let text = cut(&clean(&line.text), focus, room, self.page.signs.dots);
             let text = format!("{}{text}", line.sign.mark());
-            writeln!(out, "{indent}{}", self.page.painter.words(line.sign.role(), &text))?;
+            writeln!(
+                out,
+                "{indent}{}",
+                self.page.painter.words(line.sign.role(), &text)
+            )?;
         }
         self.page.write_more(more, "line", indent, out)
     }
@@ -414,7 +489,11 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
     fn write_route(&self, route: &RouteEntry, out: &mut dyn Write) -> io::Result<()> {
         self.write_line(&route.title, "  ", "    ", out)?;
         for step in &route.steps {
-            let places = if self.is_whole() { &step.places } else { &step.place };
+            let places = if self.is_whole() {
+                &step.places
+            } else {
+                &step.place
+            };
             let text = StyledText::list([places.clone(), step.words.clone()], "  ");
             self.write_line(&text, "    ", "      ", out)?;
         }
@@ -423,7 +502,11 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
 }
 
 fn and_more(more: usize) -> String {
-    if more == 0 { String::new() } else { format!(" and {more} more (-v)") }
+    if more == 0 {
+        String::new()
+    } else {
+        format!(" and {more} more (-v)")
+    }
 }
 
 /// Formats the first file of edits and the number of further ones.

@@ -44,8 +44,13 @@ pub(super) fn excerpts(
     style: &TerminalStyle,
 ) -> Vec<Excerpt> {
     let labels = labels.iter().enumerate();
-    let spots = labels.map(|(order, label)| PlacedLabel::new(order, label, report)).collect();
-    groups(spots, style).iter().map(|group| excerpt(group, style)).collect()
+    let spots = labels
+        .map(|(order, label)| PlacedLabel::new(order, label, report))
+        .collect();
+    groups(spots, style)
+        .iter()
+        .map(|group| excerpt(group, style))
+        .collect()
 }
 
 /// A label with its source lines.
@@ -64,11 +69,20 @@ impl<'r> PlacedLabel<'r> {
     fn new(order: usize, label: &'r LabelledPlace, report: &'r Report) -> Self {
         let [(line, _), _] = label.ends();
         let text = report.text_of(label);
-        Self { order, label, text, line, lines: report.lines_around(label) }
+        Self {
+            order,
+            label,
+            text,
+            line,
+            lines: report.lines_around(label),
+        }
     }
 
     fn own_line(&self) -> Option<&'r SourceLine> {
-        self.lines.iter().copied().find(|line| line.line == self.line)
+        self.lines
+            .iter()
+            .copied()
+            .find(|line| line.line == self.line)
     }
 
     /// Whether its line is longer than the terminal is wide.
@@ -81,11 +95,22 @@ impl<'r> PlacedLabel<'r> {
 
 /// Groups labels that can share an excerpt.
 fn groups<'r>(mut spots: Vec<PlacedLabel<'r>>, style: &TerminalStyle) -> Vec<Vec<PlacedLabel<'r>>> {
-    spots.sort_by_key(|spot| (spot.label.text, spot.line, spot.label.ends()[0].1, spot.order));
+    spots.sort_by_key(|spot| {
+        (
+            spot.label.text,
+            spot.line,
+            spot.label.ends()[0].1,
+            spot.order,
+        )
+    });
     let mut groups: Vec<Vec<PlacedLabel<'r>>> = Vec::new();
     for spot in spots {
         match groups.last_mut() {
-            Some(group) if group.last().is_some_and(|last| fit_together(last, &spot, style)) => {
+            Some(group)
+                if group
+                    .last()
+                    .is_some_and(|last| fit_together(last, &spot, style)) =>
+            {
                 group.push(spot);
             }
             Some(_) | None => groups.push(vec![spot]),
@@ -99,7 +124,11 @@ fn groups<'r>(mut spots: Vec<PlacedLabel<'r>>, style: &TerminalStyle) -> Vec<Vec
 fn fit_together(first: &PlacedLabel<'_>, second: &PlacedLabel<'_>, style: &TerminalStyle) -> bool {
     /// Maximum gap in lines that the context lines of two labels close.
     const MAX_GAP_LINES: usize = 3;
-    let near = if first.lines.is_empty() { 0 } else { MAX_GAP_LINES };
+    let near = if first.lines.is_empty() {
+        0
+    } else {
+        MAX_GAP_LINES
+    };
     let gap = second.line - first.line.min(second.line);
     let continues = |line: &&SourceLine| line.continues && line.line > first.line;
     first.label.text == second.label.text
@@ -113,11 +142,16 @@ fn fit_together(first: &PlacedLabel<'_>, second: &PlacedLabel<'_>, style: &Termi
 /// Returns the columns available for text beside line numbers up to `last`.
 fn room(style: &TerminalStyle, last: usize) -> usize {
     const COLUMNS_AROUND_NUMBER: usize = 4;
-    style.columns().saturating_sub(last.to_string().len() + COLUMNS_AROUND_NUMBER)
+    style
+        .columns()
+        .saturating_sub(last.to_string().len() + COLUMNS_AROUND_NUMBER)
 }
 
 fn excerpt(group: &[PlacedLabel<'_>], style: &TerminalStyle) -> Excerpt {
-    let foremost = group.iter().min_by_key(|spot| spot.order).expect("a group has spots");
+    let foremost = group
+        .iter()
+        .min_by_key(|spot| spot.order)
+        .expect("a group has spots");
     let path = clean(&foremost.label.file);
     let [(line, column), _] = foremost.label.ends();
     // The excerpt shows lines of the decoded content.
@@ -127,8 +161,14 @@ fn excerpt(group: &[PlacedLabel<'_>], style: &TerminalStyle) -> Excerpt {
     };
     let lines = lines(group);
     let first_line = lines.first().map_or(line, |line| line.line) - 1;
-    let mut excerpt =
-        Excerpt { path, line, column, first_line, text: String::new(), marks: Vec::new() };
+    let mut excerpt = Excerpt {
+        path,
+        line,
+        column,
+        first_line,
+        text: String::new(),
+        marks: Vec::new(),
+    };
     if lines.is_empty() {
         excerpt.add_substitute(group, foremost);
     }
@@ -145,11 +185,18 @@ fn excerpt(group: &[PlacedLabel<'_>], style: &TerminalStyle) -> Excerpt {
 /// the rest of a secret.
 fn lines(group: &[PlacedLabel<'_>]) -> Vec<SourceLine> {
     let (first, last) = (&group[0], &group[group.len() - 1]);
-    let Some(text) = first.text.filter(|text| !text.withheld) else { return Vec::new() };
+    let Some(text) = first.text.filter(|text| !text.withheld) else {
+        return Vec::new();
+    };
     let at = (first.line, first.label.ends()[0].1);
-    let lines = text.between(first.line.saturating_sub(1), last.line + 1, at).into_iter();
+    let lines = text
+        .between(first.line.saturating_sub(1), last.line + 1, at)
+        .into_iter();
     let mut lines: Vec<SourceLine> = lines.cloned().collect();
-    if lines.iter().any(|line| line.line == first.line && line.continues) {
+    if lines
+        .iter()
+        .any(|line| line.line == first.line && line.continues)
+    {
         lines.retain(|line| line.line >= first.line);
     }
     lines.retain(|line| !line.continues || (first.line..=last.line).contains(&line.line));
@@ -164,12 +211,25 @@ impl Excerpt {
     /// Adds a note if there are no lines to show.
     fn add_substitute(&mut self, group: &[PlacedLabel<'_>], foremost: &PlacedLabel<'_>) {
         let withheld = foremost.text.is_some_and(|text| text.withheld);
-        self.text.push_str(if withheld { "(not shown: may hold secrets)\n" } else { "(empty)\n" });
+        self.text.push_str(if withheld {
+            "(not shown: may hold secrets)\n"
+        } else {
+            "(empty)\n"
+        });
         for spot in group {
             let [start, end] = spot.label.ends();
             let is_stretch = start != end || spot.label.covers_hidden;
-            let end = if withheld && is_stretch { self.text.len() - 1 } else { 0 };
-            self.mark(0..end, clean(&spot.label.label).into_owned(), spot, foremost.order);
+            let end = if withheld && is_stretch {
+                self.text.len() - 1
+            } else {
+                0
+            };
+            self.mark(
+                0..end,
+                clean(&spot.label.label).into_owned(),
+                spot,
+                foremost.order,
+            );
         }
     }
 
@@ -182,8 +242,10 @@ impl Excerpt {
         style: &TerminalStyle,
     ) {
         let glyphs = glyphs(line);
-        let ranges: Vec<Range<usize>> =
-            spots.iter().map(|spot| glyph_range(&glyphs, spot)).collect();
+        let ranges: Vec<Range<usize>> = spots
+            .iter()
+            .map(|spot| glyph_range(&glyphs, spot))
+            .collect();
         let focus = ranges.first().cloned().unwrap_or(0..0);
         let wanted = match spots {
             [spot] => wanted_columns(&spot.label.label),
@@ -197,8 +259,18 @@ impl Excerpt {
             let (start, end) = (shown[..range.start].width(), shown[..range.end].width());
             let middle = start + (end.max(start + 1) - start) / 2;
             let message = clean(&spot.label.label);
-            let message = wrap(&message, room.saturating_sub(middle + BRANCH_COLUMNS), "", "");
-            self.mark(offset + range.start..offset + range.end, message, spot, foremost);
+            let message = wrap(
+                &message,
+                room.saturating_sub(middle + BRANCH_COLUMNS),
+                "",
+                "",
+            );
+            self.mark(
+                offset + range.start..offset + range.end,
+                message,
+                spot,
+                foremost,
+            );
         }
         self.text.push_str(&shown);
         self.text.push('\n');
@@ -222,7 +294,12 @@ impl Excerpt {
                 mark.primary |= primary;
                 mark.foremost |= foremost;
             }
-            None => self.marks.push(Mark { range, message, primary, foremost }),
+            None => self.marks.push(Mark {
+                range,
+                message,
+                primary,
+                foremost,
+            }),
         }
     }
 }
@@ -274,7 +351,11 @@ fn glyphs(line: &SourceLine) -> Vec<Glyph> {
             (None, it) => it.to_string(),
         };
         width += text.width();
-        glyphs.push(Glyph { column, is_hidden: secret.is_some(), text });
+        glyphs.push(Glyph {
+            column,
+            is_hidden: secret.is_some(),
+            text,
+        });
         column += usize::from(secret.is_none());
     }
     glyphs
@@ -323,7 +404,11 @@ impl Window {
         let width = columns(&glyphs[focus.clone()]).clamp(1, room / 2);
         let for_text = (start + width / 2 + wanted).saturating_sub(room);
         let is_beyond = start + width + dots.width() > room && columns(glyphs) > room;
-        let for_label = if is_beyond { start.saturating_sub(room / 4) } else { 0 };
+        let for_label = if is_beyond {
+            start.saturating_sub(room / 4)
+        } else {
+            0
+        };
         let skip = for_text.max(for_label);
         let is_cut = line.column > 1 || skip > 0;
         let left = if is_cut { dots } else { "" };
@@ -334,7 +419,11 @@ impl Window {
         };
         let left_room = room - left.width().min(room);
         if !line.cut && columns(&glyphs[first..]) <= left_room {
-            return Self { shown: first..glyphs.len(), left, right: "" };
+            return Self {
+                shown: first..glyphs.len(),
+                left,
+                right: "",
+            };
         }
         let right_room = left_room.saturating_sub(dots.width());
         let mut column = 0;
@@ -342,12 +431,19 @@ impl Window {
             column += glyph.width();
             column <= right_room
         });
-        Self { shown: first..first + fitting.count(), left, right: dots }
+        Self {
+            shown: first..first + fitting.count(),
+            left,
+            right: dots,
+        }
     }
 
     fn text(&self, glyphs: &[Glyph]) -> String {
         let shown = glyphs[self.shown.clone()].iter().map(|glyph| &*glyph.text);
-        std::iter::once(self.left).chain(shown).chain([self.right]).collect()
+        std::iter::once(self.left)
+            .chain(shown)
+            .chain([self.right])
+            .collect()
     }
 
     /// Returns the byte range of glyphs in the text; truncated parts are represented by dots.

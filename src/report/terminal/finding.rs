@@ -48,7 +48,12 @@ impl<'r> TerminalPage<'_, 'r> {
             self.write_item("also", TextRole::Strong, &text, out)?;
         }
         for label in named.iter().take(MAX_NAMED) {
-            self.write_item("also", TextRole::Strong, &StyledText::plain(labelled(label)), out)?;
+            self.write_item(
+                "also",
+                TextRole::Strong,
+                &StyledText::plain(labelled(label)),
+                out,
+            )?;
         }
         if named.len() > MAX_NAMED {
             let more = format!("at {}", counted(named.len() - MAX_NAMED, "more place"));
@@ -60,8 +65,11 @@ impl<'r> TerminalPage<'_, 'r> {
         if let Some(help) = &finding.help {
             self.write_item("help", TextRole::Note, &StyledText::plain(help), out)?;
         }
-        let further =
-            [("in", &entry.sites), ("ignored", &entry.suppressed), ("caused by", &entry.causes)];
+        let further = [
+            ("in", &entry.sites),
+            ("ignored", &entry.suppressed),
+            ("caused by", &entry.causes),
+        ];
         for (word, text) in further.into_iter().filter(|(_, text)| !text.is_empty()) {
             self.write_item(word, TextRole::Strong, text, out)?;
         }
@@ -71,13 +79,20 @@ impl<'r> TerminalPage<'_, 'r> {
     /// Formats the severity and the rule of a finding, followed by `end`; the name of the rule
     /// links to its page.
     pub(super) fn kind(&self, finding: &Finding, end: &str) -> StyledText {
-        let (role, level, rule) =
-            (role(finding.severity), finding.severity.as_str(), &finding.rule);
+        let (role, level, rule) = (
+            role(finding.severity),
+            finding.severity.as_str(),
+            &finding.rule,
+        );
         let page = TextLink::Rule(rule.clone());
         if self.painter.address(&page).is_none() {
             return StyledText::of(role, format!("{level}[{rule}]{end}"));
         }
-        let name = TextPiece { text: rule.clone(), role, link: Some(page) };
+        let name = TextPiece {
+            text: rule.clone(),
+            role,
+            link: Some(page),
+        };
         let mut text = StyledText::of(role, format!("{level}["));
         text.pieces.push(name);
         text.then(role, format!("]{end}"))
@@ -109,7 +124,9 @@ impl<'r> TerminalPage<'_, 'r> {
             .render_report(&mut text, &sheet)
             .expect("writing to a string cannot fail, and excerpts have spans");
         // The first line is miette's headline, which ours replaces.
-        text.split_once('\n').map(|(_, drawing)| drawing.to_owned()).unwrap_or_default()
+        text.split_once('\n')
+            .map(|(_, drawing)| drawing.to_owned())
+            .unwrap_or_default()
     }
 }
 
@@ -139,9 +156,13 @@ fn theme(sheet: &ExcerptSource, severity: Severity, style: &TerminalStyle) -> Gr
         Severity::Note => theme.styles.advice,
     };
     let other = theme.styles.help;
-    let marks = sheet.excerpts.iter().flat_map(|(_, excerpt)| &excerpt.marks);
-    theme.styles.highlights =
-        marks.map(|mark| if mark.primary { primary } else { other }).collect();
+    let marks = sheet
+        .excerpts
+        .iter()
+        .flat_map(|(_, excerpt)| &excerpt.marks);
+    theme.styles.highlights = marks
+        .map(|mark| if mark.primary { primary } else { other })
+        .collect();
     theme
 }
 
@@ -160,7 +181,9 @@ impl ExcerptSource {
             end += excerpt.text.len();
             (start, excerpt)
         });
-        Self { excerpts: placed.collect() }
+        Self {
+            excerpts: placed.collect(),
+        }
     }
 }
 
@@ -173,8 +196,12 @@ impl SourceCode for ExcerptSource {
         before: usize,
         after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        let index = self.excerpts.partition_point(|(start, _)| *start <= span.offset());
-        let found = index.checked_sub(1).and_then(|index| self.excerpts.get(index));
+        let index = self
+            .excerpts
+            .partition_point(|(start, _)| *start <= span.offset());
+        let found = index
+            .checked_sub(1)
+            .and_then(|index| self.excerpts.get(index));
         let (start, excerpt) = found.ok_or(MietteError::OutOfBounds)?;
         if span.offset() + span.len() > start + excerpt.text.len() {
             return Err(MietteError::OutOfBounds);
@@ -200,17 +227,19 @@ impl miette::Diagnostic for ExcerptSource {
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new(self.excerpts.iter().flat_map(|(start, excerpt)| {
-            excerpt.marks.iter().map(move |mark| {
-                let span = (start + mark.range.start, mark.range.len());
-                let text = (!mark.message.is_empty()).then(|| mark.message.clone());
-                if mark.foremost {
-                    LabeledSpan::new_primary_with_span(text, span)
-                } else {
-                    LabeledSpan::new_with_span(text, span)
-                }
-            })
-        })))
+        Some(Box::new(self.excerpts.iter().flat_map(
+            |(start, excerpt)| {
+                excerpt.marks.iter().map(move |mark| {
+                    let span = (start + mark.range.start, mark.range.len());
+                    let text = (!mark.message.is_empty()).then(|| mark.message.clone());
+                    if mark.foremost {
+                        LabeledSpan::new_primary_with_span(text, span)
+                    } else {
+                        LabeledSpan::new_with_span(text, span)
+                    }
+                })
+            },
+        )))
     }
 }
 

@@ -82,7 +82,9 @@ pub fn write(
         Detail::OnlyFaults | Detail::Figures | Detail::Usual => Arrangement::Short,
     };
     let story = Story::new(report, options.listing, arrangement);
-    write_for_people(out, |out| TerminalPage::new(&story, options, style).write(out))
+    write_for_people(out, |out| {
+        TerminalPage::new(&story, options, style).write(out)
+    })
 }
 
 /// Writes only the findings, in full.
@@ -117,7 +119,9 @@ pub fn write_concise(
         return Ok(());
     }
     let story = Story::new(report, options.listing, Arrangement::ByEdit);
-    write_for_people(out, |out| TerminalPage::new(&story, options, style).write_concise(out))
+    write_for_people(out, |out| {
+        TerminalPage::new(&story, options, style).write_concise(out)
+    })
 }
 
 /// How much of a finding is written.
@@ -143,8 +147,16 @@ struct TerminalPage<'a, 'r> {
 
 impl<'a, 'r> TerminalPage<'a, 'r> {
     fn new(story: &'a Story<'r>, options: TerminalOptions, style: &'a TerminalStyle) -> Self {
-        let painter = Painter { report: story.report, style };
-        let Story { errors, others, report, .. } = story;
+        let painter = Painter {
+            report: story.report,
+            style,
+        };
+        let Story {
+            errors,
+            others,
+            report,
+            ..
+        } = story;
         Self {
             story,
             options,
@@ -152,7 +164,9 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
             signs: Signs::of(style),
             has_old_cause: report.comparison.is_none() && errors.iter().any(|it| it.is_root),
             has_only_notes: errors.is_empty()
-                && others.iter().all(|it| it.finding.severity == Severity::Note),
+                && others
+                    .iter()
+                    .all(|it| it.finding.severity == Severity::Note),
         }
     }
 
@@ -200,7 +214,9 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
             let subject = self.story.names.subject(first);
             let others = and_more_of(entry.edits.len() - 1, "edit");
             let text = place_of(first).and(": ").join(subject).and(others);
-            let effects = [&entry.reach, &entry.shielded].into_iter().filter(|it| !it.is_empty());
+            let effects = [&entry.reach, &entry.shielded]
+                .into_iter()
+                .filter(|it| !it.is_empty());
             let effects = StyledText::list(effects.cloned(), ", ");
             writeln!(out, "{}", self.painter.line(&text.and(": ").join(effects)))?;
         }
@@ -215,7 +231,11 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
     }
 
     fn limited_to<'l, T>(&self, limit: usize, list: &'l [T]) -> (&'l [T], usize) {
-        let shown = if limit == 0 { list.len() } else { list.len().min(limit) };
+        let shown = if limit == 0 {
+            list.len()
+        } else {
+            list.len().min(limit)
+        };
         (&list[..shown], list.len() - shown)
     }
 
@@ -229,7 +249,11 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         if more == 0 {
             return Ok(());
         }
-        let words = format!("{} {} (-v)", self.signs.dots, counted(more, &format!("more {what}")));
+        let words = format!(
+            "{} {} (-v)",
+            self.signs.dots,
+            counted(more, &format!("more {what}"))
+        );
         writeln!(out, "{indent}{}", self.painter.words(TextRole::Dim, &words))
     }
 
@@ -257,11 +281,15 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
     /// Writes one paragraph for a comparison without edits.
     fn write_nothing_edited(&self, out: &mut dyn Write) -> io::Result<()> {
         let headline = &self.story.headline;
-        let badge = headline.badge.map(|(badge, role)| StyledText::of(role, badge).and("  "));
+        let badge = headline
+            .badge
+            .map(|(badge, role)| StyledText::of(role, badge).and("  "));
         let figures = headline.figures.iter().chain(&headline.findings).cloned();
         let figures = std::iter::once(headline.reason.clone()).chain(figures);
-        let text =
-            StyledText::list(figures.chain([self.sides(&self.story.header)]), self.signs.between);
+        let text = StyledText::list(
+            figures.chain([self.sides(&self.story.header)]),
+            self.signs.between,
+        );
         let text = badge.unwrap_or_default().join(text);
         writeln!(out, "{}", self.painter.paragraph(&text, "", "      "))
     }
@@ -269,8 +297,13 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
     /// Writes the verdict in one paragraph; nothing if there was nothing to judge.
     fn write_badge(&self, out: &mut dyn Write) -> io::Result<()> {
         let headline = &self.story.headline;
-        let Some((badge, role)) = headline.badge else { return Ok(()) };
-        let reason = [headline.reason.clone(), headline.acceptance.clone().unwrap_or_default()];
+        let Some((badge, role)) = headline.badge else {
+            return Ok(());
+        };
+        let reason = [
+            headline.reason.clone(),
+            headline.acceptance.clone().unwrap_or_default(),
+        ];
         let reason = StyledText::list(reason, self.signs.between);
         let text = StyledText::of(role, badge).and("  ").join(reason);
         writeln!(out, "{}", self.painter.paragraph(&text, "", "      "))
@@ -288,15 +321,30 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
             })
             .collect();
         let others: usize = widths.iter().map(|width| width + 2).sum();
-        let room = self.painter.style.columns().saturating_sub(others).max(MIN_SITE_COLUMN);
-        let names: Vec<Vec<String>> =
-            rows.iter().map(|row| self.wrapped(&row.sites, room)).collect();
-        let widest = names.iter().flatten().map(|line| textwrap::core::display_width(line)).max();
+        let room = self
+            .painter
+            .style
+            .columns()
+            .saturating_sub(others)
+            .max(MIN_SITE_COLUMN);
+        let names: Vec<Vec<String>> = rows
+            .iter()
+            .map(|row| self.wrapped(&row.sites, room))
+            .collect();
+        let widest = names
+            .iter()
+            .flatten()
+            .map(|line| textwrap::core::display_width(line))
+            .max();
         let widest = widest.unwrap_or(0).max("sites".len());
         let head = table.columns.iter().zip(&widths);
         let head = head.map(|(column, width)| in_column(column, column.head, column.head, *width));
         let head = format!("{:widest$}{}", "sites", head.collect::<String>());
-        writeln!(out, "{}", self.painter.words(TextRole::Dim, head.trim_end()))?;
+        writeln!(
+            out,
+            "{}",
+            self.painter.words(TextRole::Dim, head.trim_end())
+        )?;
         for (row, lines) in rows.iter().zip(&names) {
             for (at, line) in lines.iter().enumerate() {
                 let padding = " ".repeat(widest - textwrap::core::display_width(line));
@@ -343,7 +391,9 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         writeln!(out, "{}", self.painter.words(TextRole::Strong, &title))?;
         let (shown, more) = self.limited(edits);
         for edit in shown {
-            let text = place_of(edit).and("  ").join(self.story.without_effect(edit));
+            let text = place_of(edit)
+                .and("  ")
+                .join(self.story.without_effect(edit));
             writeln!(out, "{}", self.painter.paragraph(&text, "  ", "    "))?;
         }
         self.write_more(more, "edit", "  ", out)?;
@@ -388,7 +438,10 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         }
         let report = self.story.report;
         let time = report.timing_ms.total.map(|total| {
-            StyledText::of(TextRole::Dim, format!("{}.{:02}s", total / 1000, total % 1000 / 10))
+            StyledText::of(
+                TextRole::Dim,
+                format!("{}.{:02}s", total / 1000, total % 1000 / 10),
+            )
         });
         let meaning = self
             .story
@@ -396,7 +449,10 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
             .iter()
             .map(|(word, text)| StyledText::plain(format!("{word} ")).join(text.clone()));
         let findings = headline.findings.iter().cloned();
-        let parts = std::iter::once(text).chain(findings).chain(meaning).chain(time);
+        let parts = std::iter::once(text)
+            .chain(findings)
+            .chain(meaning)
+            .chain(time);
         let text = StyledText::list(parts, self.signs.between);
         writeln!(out, "{}", self.painter.paragraph(&text, "", rest))
     }
@@ -426,8 +482,15 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         self.write_findings(in_full.into_iter(), out)?;
         self.write_summaries(&on_lines, out)?;
         for (severity, word) in [(Severity::Warning, "warning"), (Severity::Note, "note")] {
-            let of_severity = counted.iter().filter(|entry| entry.finding.severity == severity);
-            self.write_more(of_severity.map(|entry| entry.finding.count).sum(), word, "", out)?;
+            let of_severity = counted
+                .iter()
+                .filter(|entry| entry.finding.severity == severity);
+            self.write_more(
+                of_severity.map(|entry| entry.finding.count).sum(),
+                word,
+                "",
+                out,
+            )?;
         }
         out.write_all(if counted.is_empty() { b"" } else { b"\n" })
     }
@@ -437,7 +500,10 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
     /// is the cause of others.
     fn space_for(&self, finding: &Finding) -> FindingSpace {
         let Story { errors, report, .. } = self.story;
-        let is_failing = report.verdict.fail_on.is_some_and(|least| finding.severity >= least);
+        let is_failing = report
+            .verdict
+            .fail_on
+            .is_some_and(|least| finding.severity >= least);
         if self.options.detail == Detail::Whole || is_failing {
             return FindingSpace::Full;
         }
@@ -460,10 +526,15 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
     fn write_errors(&self, out: &mut dyn Write) -> io::Result<()> {
         let errors = &self.story.errors;
         let is_shortened = self.has_old_cause && self.options.detail != Detail::Whole;
-        let (in_full, others): (Vec<_>, Vec<_>) =
-            errors.iter().partition(|entry| entry.is_root || !is_shortened);
+        let (in_full, others): (Vec<_>, Vec<_>) = errors
+            .iter()
+            .partition(|entry| entry.is_root || !is_shortened);
         self.write_findings(in_full.into_iter(), out)?;
-        self.write_lines(&others, self.options.limit * TerminalOptions::MAX_LINES_PER_ENTRY, out)
+        self.write_lines(
+            &others,
+            self.options.limit * TerminalOptions::MAX_LINES_PER_ENTRY,
+            out,
+        )
     }
 
     /// Writes one line for the findings of each rule, with the first of them.
@@ -478,7 +549,11 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         }
         for entries in of_rules.values() {
             let more: usize = entries[1..].iter().map(|entry| entry.finding.count).sum();
-            let more = if more == 0 { String::new() } else { format!(" and {more} more (-v)") };
+            let more = if more == 0 {
+                String::new()
+            } else {
+                format!(" and {more} more (-v)")
+            };
             let line = self.on_one_line(entries[0]).and(more);
             writeln!(out, "{}", self.painter.paragraph(&line, "", "  "))?;
         }
@@ -502,7 +577,11 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
             self.write_lines(&alike[1..], self.options.limit.div_ceil(2), out)?;
         }
         let left_out = alike[alike.len() - left_out..].concat();
-        self.write_lines(&left_out, self.options.limit * TerminalOptions::MAX_LINES_PER_ENTRY, out)
+        self.write_lines(
+            &left_out,
+            self.options.limit * TerminalOptions::MAX_LINES_PER_ENTRY,
+            out,
+        )
     }
 
     fn write_lines(
@@ -528,7 +607,10 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         let label = &finding.primary;
         let place = format!("{}:{}:{}", label.file, label.line, label.column);
         let mut text = StyledText::of(TextRole::Place, place).and(": ");
-        text = text.join(self.kind(finding, "")).and(" ").and(&finding.message);
+        text = text
+            .join(self.kind(finding, ""))
+            .and(" ")
+            .and(&finding.message);
         if !entry.sites.is_empty() {
             text = text.and(" (in ").join(entry.sites.clone()).and(")");
         }

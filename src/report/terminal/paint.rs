@@ -48,20 +48,33 @@ impl Painter<'_> {
     /// nearly every line, are plain text without colours.
     pub(super) fn address(self, link: &TextLink) -> Option<String> {
         let is_shown = self.style.links && (self.style.color || !matches!(link, TextLink::Rule(_)));
-        if is_shown { self.report.address(link) } else { None }
+        if is_shown {
+            self.report.address(link)
+        } else {
+            None
+        }
     }
 }
 
 /// Replaces symbols that a terminal may lack in layercake's own text.
 fn in_ascii(text: &str) -> String {
-    const SIGNS: [(&str, &str); 5] =
-        [("×", "x"), ("…", "..."), ("–", "-"), ("·", "|"), ("→", "->")];
-    SIGNS.iter().fold(text.to_owned(), |text, (sign, ascii)| text.replace(sign, ascii))
+    const SIGNS: [(&str, &str); 5] = [
+        ("×", "x"),
+        ("…", "..."),
+        ("–", "-"),
+        ("·", "|"),
+        ("→", "->"),
+    ];
+    SIGNS.iter().fold(text.to_owned(), |text, (sign, ascii)| {
+        text.replace(sign, ascii)
+    })
 }
 
 /// Paints each word separately, so that a line can be wrapped between words.
 fn painted(text: &str, code: Option<&str>) -> String {
-    let Some(code) = code else { return text.to_owned() };
+    let Some(code) = code else {
+        return text.to_owned();
+    };
     let words = text.split(' ').map(|word| match word {
         "" => String::new(),
         word => format!("\x1b[{code}m{word}\x1b[0m"),

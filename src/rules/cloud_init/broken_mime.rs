@@ -15,27 +15,39 @@ pub(super) fn report_end(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
 
 pub(super) fn report_base64(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
     let label = Label::new(facts.first_line(at), "not valid base64");
-    Diagnostic::new(&RULE, "part declared as base64 that is not valid base64", label)
-        .note(
-            "Python skips characters that are not base64; if the result is not valid either, it \
+    Diagnostic::new(
+        &RULE,
+        "part declared as base64 that is not valid base64",
+        label,
+    )
+    .note(
+        "Python skips characters that are not base64; if the result is not valid either, it \
              uses the part unchanged",
-        )
-        .help("encode the part again")
+    )
+    .help("encode the part again")
 }
 
 pub(super) fn report_uuencode(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
     let label = Label::new(facts.first_line(at), "not valid uuencode");
-    Diagnostic::new(&RULE, "part declared as uuencode that is not valid uuencode", label)
-        .note("Python cannot decode it, and uses the part unchanged")
-        .help("encode the part again, or send it in base64")
+    Diagnostic::new(
+        &RULE,
+        "part declared as uuencode that is not valid uuencode",
+        label,
+    )
+    .note("Python cannot decode it, and uses the part unchanged")
+    .help("encode the part again, or send it in base64")
 }
 
 pub(super) fn report_mangled(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
     let label = Label::new(facts.first_line(at), "not ASCII");
-    Diagnostic::new(&RULE, "non-ASCII text in a MIME part without an encoding", label)
-        .note(
-            "Python reads a MIME part without `Content-Transfer-Encoding` as ASCII, regardless of \
+    Diagnostic::new(
+        &RULE,
+        "non-ASCII text in a MIME part without an encoding",
+        label,
+    )
+    .note(
+        "Python reads a MIME part without `Content-Transfer-Encoding` as ASCII, regardless of \
              `charset`: it replaces other characters with `\\uXXXX`",
-        )
-        .help("send the part in base64 or quoted-printable")
+    )
+    .help("send the part in base64 or quoted-printable")
 }

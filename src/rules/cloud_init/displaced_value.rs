@@ -38,7 +38,10 @@ pub(super) fn report(
     );
     Some(
         finding
-            .related(merged.facts.first_line(notice.old), "has higher priority, but is lost")
+            .related(
+                merged.facts.first_line(notice.old),
+                "has higher priority, but is lost",
+            )
             .note(
                 "when configurations are combined, values of higher priority are kept, except that \
                  a mapping always replaces a string or a list",

@@ -19,11 +19,33 @@ pub(super) fn report(
     if is_reported {
         return None;
     }
-    let DroppedPartMessage { message, label, why, help } = of_text(facts, fault);
-    let finding = Diagnostic::new(&RULE, message, Label::new(facts.first_line(fault.at), label));
-    let finding = why.into_iter().fold(finding, Diagnostic::note).note(consequence(cost));
-    let severity = if is_empty(&fault.kind) { Severity::Warning } else { finding.severity };
-    Some(Diagnostic { severity, ..finding }.help(help))
+    let DroppedPartMessage {
+        message,
+        label,
+        why,
+        help,
+    } = of_text(facts, fault);
+    let finding = Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(facts.first_line(fault.at), label),
+    );
+    let finding = why
+        .into_iter()
+        .fold(finding, Diagnostic::note)
+        .note(consequence(cost));
+    let severity = if is_empty(&fault.kind) {
+        Severity::Warning
+    } else {
+        finding.severity
+    };
+    Some(
+        Diagnostic {
+            severity,
+            ..finding
+        }
+        .help(help),
+    )
 }
 
 struct DroppedPartMessage {
@@ -58,7 +80,13 @@ fn of_text(facts: &UserDataFacts<'_>, fault: &PartFault) -> DroppedPartMessage {
             "move the content under the key of a module, such as `runcmd`",
         ),
         Kind::Patch(failure) => unread_patch(failure),
-        Kind::NotUtf8 if facts.sources.get(fault.at.file).bytes().is_some_and(is_gzip) => {
+        Kind::NotUtf8
+            if facts
+                .sources
+                .get(fault.at.file)
+                .bytes()
+                .is_some_and(is_gzip) =>
+        {
             DroppedPartMessage {
                 why: Some(
                     "cloud-init decompresses only user-data as a whole, and parts of a message \
@@ -180,12 +208,20 @@ fn words(
     label: &'static str,
     help: &'static str,
 ) -> DroppedPartMessage {
-    DroppedPartMessage { message: message.into(), label, why: None, help }
+    DroppedPartMessage {
+        message: message.into(),
+        label,
+        why: None,
+        help,
+    }
 }
 
 /// Whether the part is empty, so dropping it loses nothing.
 fn is_empty(kind: &PartFaultKind) -> bool {
-    matches!(kind, PartFaultKind::Documents(0) | PartFaultKind::NotAMapping("null"))
+    matches!(
+        kind,
+        PartFaultKind::Documents(0) | PartFaultKind::NotAMapping("null")
+    )
 }
 
 fn consequence(cost: FaultCost) -> &'static str {
@@ -221,24 +257,28 @@ fn reason(reason: &Reason) -> (String, &'static str) {
             "write JSON, not YAML: a list of operations below the first line",
         ),
         Reason::OverLimit(_) => ("exceeds a limit of layercake".into(), "split the patch"),
-        Reason::NotAList(found) => {
-            (format!("is {found}, not a list"), "write a list of operations, even for a single one")
-        }
+        Reason::NotAList(found) => (
+            format!("is {found}, not a list"),
+            "write a list of operations, even for a single one",
+        ),
         Reason::NotAMapping(found) => (format!("is {found}, not a mapping"), members),
         Reason::MissingMember(member) => (format!("has no `{}`", name(member)), members),
-        Reason::NotAText { member, found } => {
-            (format!("has {found} for its `{}`", name(member)), "write it as a string")
-        }
+        Reason::NotAText { member, found } => (
+            format!("has {found} for its `{}`", name(member)),
+            "write it as a string",
+        ),
         Reason::UnknownOperation => (
             "has an operation that RFC 6902 does not define".into(),
             "write `add`, `remove`, `replace`, `move`, `copy` or `test`",
         ),
-        Reason::NoLeadingSlash(member) => {
-            (format!("has a `{}` without a leading `/`", name(member)), pointer)
-        }
-        Reason::InvalidEscape(member) => {
-            (format!("has an invalid `~` escape in its `{}`", name(member)), pointer)
-        }
+        Reason::NoLeadingSlash(member) => (
+            format!("has a `{}` without a leading `/`", name(member)),
+            pointer,
+        ),
+        Reason::InvalidEscape(member) => (
+            format!("has an invalid `~` escape in its `{}`", name(member)),
+            pointer,
+        ),
         Reason::MissingKey { member, .. }
         | Reason::OutOfRange { member, .. }
         | Reason::NotAnIndex { member, .. }
@@ -249,8 +289,9 @@ fn reason(reason: &Reason) -> (String, &'static str) {
             "use a path that exists at this point of the patch",
         ),
         Reason::IntoItself => ("moves a value into itself".into(), "move it elsewhere"),
-        Reason::Different { .. } => {
-            ("tests for a different value than the actual one".into(), "correct the test")
-        }
+        Reason::Different { .. } => (
+            "tests for a different value than the actual one".into(),
+            "correct the test",
+        ),
     }
 }

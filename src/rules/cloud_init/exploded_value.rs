@@ -17,7 +17,10 @@ pub(super) fn report(
 ) -> Diagnostic {
     let (kind, pieces) = match taken_apart {
         SplitInto::Characters => ("string", "each of its characters becomes an item"),
-        SplitInto::Keys => ("mapping", "each of its keys becomes an item, and the values are lost"),
+        SplitInto::Keys => (
+            "mapping",
+            "each of its keys becomes an item, and the values are lost",
+        ),
     };
     let shown = merged.shown(&notice.place);
     let what = match &shown {

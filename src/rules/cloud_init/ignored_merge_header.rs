@@ -5,7 +5,11 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 use crate::system::cloud_init::part::Carrier;
 
-super::super::rule!("ignored-merge-header", Warning, "merge header that cloud-init ignores");
+super::super::rule!(
+    "ignored-merge-header",
+    Warning,
+    "merge header that cloud-init ignores"
+);
 
 /// Finding for a header name in the wrong case.
 pub(super) fn report_case(facts: &UserDataFacts<'_>, at: Span, expected: &str) -> Diagnostic {
@@ -40,9 +44,16 @@ pub(super) fn report_carrier(facts: &UserDataFacts<'_>, at: Span, carrier: Carri
             "the header does not apply to the entries of the archive",
             "add it to each entry, as a key",
         ),
-        Carrier::JsonPatch => ("a JSON patch", "a patch is applied, not merged", "remove it"),
+        Carrier::JsonPatch => (
+            "a JSON patch",
+            "a patch is applied, not merged",
+            "remove it",
+        ),
     };
     let written = facts.shown(at, facts.sources.slice(at));
     let message = format!("header `{written}` on {on} has no effect");
-    Diagnostic::new(&RULE, message, Label::new(at, "ignored")).note(why).help(help).about(written)
+    Diagnostic::new(&RULE, message, Label::new(at, "ignored"))
+        .note(why)
+        .help(help)
+        .about(written)
 }

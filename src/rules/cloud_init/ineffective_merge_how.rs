@@ -30,7 +30,9 @@ fn has_effect_elsewhere(facts: &SetFacts<'_>, ineffective: &IneffectiveSpecifica
     others.any(|(_, set)| {
         let mut sources = set.sources.iter();
         let has_part = |source: &&PartSource<'_>| {
-            source.parts().any(|part| std::ptr::eq(part, ineffective.part))
+            source
+                .parts()
+                .any(|part| std::ptr::eq(part, ineffective.part))
         };
         sources.find(has_part).is_some_and(|source| {
             let here = IneffectiveSpecification::of(set, source);
@@ -70,7 +72,12 @@ impl<'a> IneffectiveSpecification<'a> {
             return None;
         }
         let other = merged.into_iter().find(|other| !std::ptr::eq(*other, part));
-        Some(Self { part, at, dialect: set.dialect, other })
+        Some(Self {
+            part,
+            at,
+            dialect: set.dialect,
+            other,
+        })
     }
 }
 
@@ -79,7 +86,9 @@ fn is_known(source: &PartSource<'_>) -> bool {
     let reads = source.files.iter().filter_map(|file| file.read);
     let mut faults = reads.flat_map(|read| read.faults.iter().chain(&read.aborted));
     !faults.any(|fault| fault.kind == PartFaultKind::RemoteInclude)
-        && !source.parts().any(|part| matches!(part.kind, PartKind::Template))
+        && !source
+            .parts()
+            .any(|part| matches!(part.kind, PartKind::Template))
 }
 
 /// Whether no other part of the source was meant to be merged, including parts that are dropped.
@@ -101,7 +110,12 @@ fn is_below_conf_d(set: &Set<'_>, source: &PartSource<'_>) -> bool {
 }
 
 fn report(source: &PartSource<'_>, ineffective: &IneffectiveSpecification<'_>) -> Diagnostic {
-    let IneffectiveMergeHowMessage { message, label, note, help } = match ineffective.other {
+    let IneffectiveMergeHowMessage {
+        message,
+        label,
+        note,
+        help,
+    } = match ineffective.other {
         None => of_only(source.kind, ineffective.dialect),
         Some(_) => of_several(source.kind, ineffective.dialect),
     };
@@ -199,6 +213,8 @@ fn of_several(kind: SourceKind, dialect: Dialect) -> IneffectiveMergeHowMessage 
 
 /// Span of a part's merge specification: the key or the header.
 fn specification_at(part: &CloudPart) -> Option<Span> {
-    let own = SpecificationKeys::by(&part.data).how.map(|(key, _)| key.span);
+    let own = SpecificationKeys::by(&part.data)
+        .how
+        .map(|(key, _)| key.span);
     own.or_else(|| part.header.as_ref().map(|header| header.span))
 }

@@ -22,20 +22,34 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
         let of = |class| specified.specification.first(class);
         // Without `dict` nothing of the part is merged, and options given as a string are
         // ambiguous; other rules report both.
-        let Some(dict) = of(Class::Dict).filter(|_| !has_text(&specified)) else { continue };
+        let Some(dict) = of(Class::Dict).filter(|_| !has_text(&specified)) else {
+            continue;
+        };
         let mut dead = of_dict(dict);
-        dead.extend(of(Class::List).into_iter().flat_map(|list| of_list(list, dict)));
+        dead.extend(
+            of(Class::List)
+                .into_iter()
+                .flat_map(|list| of_list(list, dict)),
+        );
         dead.extend(of(Class::Str).and_then(|text| of_text(text, &specified.specification)));
-        let report_option = if specified.is_secret() { report_hidden } else { report };
+        let report_option = if specified.is_secret() {
+            report_hidden
+        } else {
+            report
+        };
         found.extend(dead.into_iter().map(report_option));
     }
 }
 
 fn has_text(specified: &SpecifiedPart<'_>) -> bool {
-    specified.specification.requests.iter().any(|request| match &request.settings {
-        Settings::Text(_) => true,
-        Settings::Words { .. } => false,
-    })
+    specified
+        .specification
+        .requests
+        .iter()
+        .any(|request| match &request.settings {
+            Settings::Text(_) => true,
+            Settings::Words { .. } => false,
+        })
 }
 
 /// Option without effect.
@@ -51,7 +65,15 @@ struct IneffectiveOption {
 }
 
 fn report(dead: IneffectiveOption) -> Diagnostic {
-    let IneffectiveOption { class, option, at, because, note, help, severity } = dead;
+    let IneffectiveOption {
+        class,
+        option,
+        at,
+        because,
+        note,
+        help,
+        severity,
+    } = dead;
     let message = format!("`{option}` of `{}` has no effect", class.as_str());
     let finding = Diagnostic::new(&RULE, message, Label::new(at, "no effect"))
         .note(note)
@@ -61,7 +83,10 @@ fn report(dead: IneffectiveOption) -> Diagnostic {
         Some(because) if because != at => finding.related(because, "because of this"),
         Some(_) | None => finding,
     };
-    Diagnostic { severity, ..finding }
+    Diagnostic {
+        severity,
+        ..finding
+    }
 }
 
 /// Finding in a secret part, without quoting it.
@@ -89,19 +114,25 @@ fn of_dict(dict: &Request) -> Vec<IneffectiveOption> {
             }));
         }
     }
-    dead.extend(option_at(&dict.settings, "recurse_dict").map(|at| IneffectiveOption {
-        class: Class::Dict,
-        option: "recurse_dict",
-        at,
-        because: replace,
-        note: if replace.is_some() {
-            "`replace` replaces the old value as a whole"
-        } else {
-            "mappings are always merged recursively"
-        },
-        help: "remove it",
-        severity: if replace.is_some() { Severity::Warning } else { Severity::Note },
-    }));
+    dead.extend(
+        option_at(&dict.settings, "recurse_dict").map(|at| IneffectiveOption {
+            class: Class::Dict,
+            option: "recurse_dict",
+            at,
+            because: replace,
+            note: if replace.is_some() {
+                "`replace` replaces the old value as a whole"
+            } else {
+                "mappings are always merged recursively"
+            },
+            help: "remove it",
+            severity: if replace.is_some() {
+                Severity::Warning
+            } else {
+                Severity::Note
+            },
+        }),
+    );
     dead
 }
 
@@ -126,23 +157,25 @@ fn of_list(list: &Request, dict: &Request) -> Vec<IneffectiveOption> {
         .collect();
     if let Some((mode, because)) = mode.filter(|(mode, _)| *mode != "replace") {
         let recurse = RECURSE.into_iter().chain(["recurse_dict"]);
-        dead.extend(recurse.filter_map(|option| Some((option, at(option)?))).map(
-            |(option, at)| IneffectiveOption {
-                class: Class::List,
-                option,
-                at,
-                because: Some(because),
-                note: match mode {
-                    "append" | "prepend" => {
-                        "appended or prepended items are not merged into existing ones; the \
+        dead.extend(
+            recurse
+                .filter_map(|option| Some((option, at(option)?)))
+                .map(|(option, at)| IneffectiveOption {
+                    class: Class::List,
+                    option,
+                    at,
+                    because: Some(because),
+                    note: match mode {
+                        "append" | "prepend" => {
+                            "appended or prepended items are not merged into existing ones; the \
                          options of `dict` control whether lists are merged at all"
-                    }
-                    _ => "the new list is dropped",
-                },
-                help: "remove it; to merge lists, add `recurse_list` to `dict`",
-                severity: Severity::Warning,
-            },
-        ));
+                        }
+                        _ => "the new list is dropped",
+                    },
+                    help: "remove it; to merge lists, add `recurse_list` to `dict`",
+                    severity: Severity::Warning,
+                }),
+        );
     }
     if !reaches_lists(dict)
         && let Some((option, at)) = mode.filter(|(mode, _)| ["append", "prepend"].contains(mode))

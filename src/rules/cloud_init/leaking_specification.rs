@@ -39,7 +39,10 @@ fn report(facts: &SetFacts<'_>, doc: DocId, source: &PartSource<'_>) -> Option<D
     let name = key.as_str()?;
     let erases = erases(facts, doc);
     let is_beside = |part: &CloudPart| {
-        let entry = part.data.as_mapping().and_then(|mapping| mapping.get_entry(name));
+        let entry = part
+            .data
+            .as_mapping()
+            .and_then(|mapping| mapping.get_entry(name));
         entry.is_some_and(|(own, _)| own.span == key.span)
     };
     let is_beside = source.parts().any(is_beside);
@@ -54,7 +57,10 @@ fn report(facts: &SetFacts<'_>, doc: DocId, source: &PartSource<'_>) -> Option<D
             "cloud-init reads it again when it completes the system's configuration, and it has no \
              class `dict`"
         };
-        (format!("all of {title} is lost: `{name}` stays in the merged data"), note)
+        (
+            format!("all of {title} is lost: `{name}` stays in the merged data"),
+            note,
+        )
     } else {
         (
             format!("`{name}` stays in the merged data of {title}"),
@@ -75,7 +81,9 @@ fn report(facts: &SetFacts<'_>, doc: DocId, source: &PartSource<'_>) -> Option<D
 /// Whether nothing of the source is in the combined result.
 fn erases(facts: &SetFacts<'_>, doc: DocId) -> bool {
     facts.problems().any(|problem| {
-        let ProblemKind::Laid { source, notice } = &problem.kind else { return false };
+        let ProblemKind::Laid { source, notice } = &problem.kind else {
+            return false;
+        };
         let merge::Notice::CloudInit(notice) = notice;
         let is_lost = notice.fact == Fact::Lost(Kept::MissingClass(Class::Dict));
         *source == doc && notice.place.0.is_empty() && is_lost

@@ -50,8 +50,16 @@ fn report_part(
     promises: &Promises,
 ) -> Vec<Diagnostic> {
     let of = |wanted: &[Replaced]| -> Vec<&Notice> {
-        let is_wanted = |fact| wanted.iter().any(|replaced| fact == Fact::Replaced(*replaced));
-        notices.iter().copied().filter(|notice| is_wanted(notice.fact)).collect()
+        let is_wanted = |fact| {
+            wanted
+                .iter()
+                .any(|replaced| fact == Fact::Replaced(*replaced))
+        };
+        notices
+            .iter()
+            .copied()
+            .filter(|notice| is_wanted(notice.fact))
+            .collect()
     };
     let lost = of(&[Replaced::Items, Replaced::Key]);
     if lost.is_empty() {
@@ -68,9 +76,16 @@ fn report_part(
     let lost = LostKeys {
         names: names(merged, &lost),
         overriding: places.collect(),
-        losing: lost.iter().map(|notice| merged.facts.first_line(notice.old)).collect(),
+        losing: lost
+            .iter()
+            .map(|notice| merged.facts.first_line(notice.old))
+            .collect(),
     };
-    let class = if of(&[Replaced::Items]).is_empty() { Class::Dict } else { Class::List };
+    let class = if of(&[Replaced::Items]).is_empty() {
+        Class::Dict
+    } else {
+        Class::List
+    };
     let has_text = !of(&[Replaced::Text]).is_empty();
     let line = if has_text {
         "merge_how: dict(recurse_list,recurse_str)+list(append)+str()"
@@ -92,7 +107,13 @@ fn report_part(
         "a part without a merge specification replaces each top-level key of earlier parts as a \
          whole",
     );
-    vec![levelled(finding, merged.part.is_some_and(|part| keep(promises, part, class))).help(help)]
+    vec![
+        levelled(
+            finding,
+            merged.part.is_some_and(|part| keep(promises, part, class)),
+        )
+        .help(help),
+    ]
 }
 
 /// A source merged below others that keep their lists. Within one source the order of files is a
@@ -118,11 +139,16 @@ fn report_lower(
         }
     }
     let word = |(winner, notices): (Option<SourceKind>, Vec<&Notice>)| {
-        let places = notices.iter().map(|notice| merged.first_at(&notice.place, notice.old));
+        let places = notices
+            .iter()
+            .map(|notice| merged.first_at(&notice.place, notice.old));
         let lost = LostKeys {
             names: names(merged, &notices),
             overriding: places.collect(),
-            losing: notices.iter().map(|notice| merged.at(&notice.place, notice.at)).collect(),
+            losing: notices
+                .iter()
+                .map(|notice| merged.at(&notice.place, notice.at))
+                .collect(),
         };
         let loser = title(set, merged);
         let winner = winner.map_or("a source of higher priority", SourceKind::as_str);
@@ -141,8 +167,16 @@ fn report_lower(
 
 /// Name of the source whose keys are lost, for headlines.
 fn title<'a>(set: &SetFacts<'_>, merged: &'a MergedDocument<'_>) -> &'a str {
-    let has_conf_d = set.set.read_sources().any(|source| source.kind == SourceKind::ConfD);
-    match merged.facts.sets.member(merged.over).and_then(|member| member.source) {
+    let has_conf_d = set
+        .set
+        .read_sources()
+        .any(|source| source.kind == SourceKind::ConfD);
+    match merged
+        .facts
+        .sets
+        .member(merged.over)
+        .and_then(|member| member.source)
+    {
         Some(SourceKind::Base) if has_conf_d => "the system's configuration",
         Some(_) | None => merged.name(),
     }
@@ -151,7 +185,10 @@ fn title<'a>(set: &SetFacts<'_>, merged: &'a MergedDocument<'_>) -> &'a str {
 /// Source that a file's parts belong to.
 fn source_of(set: &Set<'_>, file: FileId) -> Option<SourceKind> {
     let has_file = |part: &CloudPart| part.span.file == file;
-    set.sources.iter().find(|source| source.parts().any(has_file)).map(|source| source.kind)
+    set.sources
+        .iter()
+        .find(|source| source.parts().any(has_file))
+        .map(|source| source.kind)
 }
 
 /// Formats the places of keys; `None` if one of them must not be shown.
@@ -209,7 +246,10 @@ impl LostKeys {
 /// chosen.
 fn levelled(finding: Diagnostic, is_promised: bool) -> Diagnostic {
     if !is_promised {
-        return Diagnostic { severity: Severity::Note, ..finding };
+        return Diagnostic {
+            severity: Severity::Note,
+            ..finding
+        };
     }
     finding.note(
         "cloud-init's first documentation promises to keep both (`dialect: documented`); set \
@@ -230,10 +270,14 @@ pub(super) fn promises<'n>(
         return Promises::new();
     }
     let parts = set.as_documented().into_iter();
-    parts.map(|(part, rules)| (std::ptr::from_ref(part), rules)).collect()
+    parts
+        .map(|(part, rules)| (std::ptr::from_ref(part), rules))
+        .collect()
 }
 
 /// Whether the first documentation keeps both of two values of this type when merging this part.
 fn keep(promises: &Promises, part: &CloudPart, class: Class) -> bool {
-    promises.get(&std::ptr::from_ref(part)).is_some_and(|rules| rules.keeps(class))
+    promises
+        .get(&std::ptr::from_ref(part))
+        .is_some_and(|rules| rules.keeps(class))
 }

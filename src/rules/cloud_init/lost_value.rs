@@ -72,12 +72,18 @@ struct LostValueMessage {
 
 fn words(merged: &MergedDocument<'_>, notice: &Notice, kept: Kept) -> Option<LostValueMessage> {
     let message = |why: &str, help: &str| {
-        Some(LostValueMessage { why: why.to_owned(), help: help.to_owned() })
+        Some(LostValueMessage {
+            why: why.to_owned(),
+            help: help.to_owned(),
+        })
     };
     if let Some(class) = other_type(notice, kept) {
         return Some(LostValueMessage {
             why: format!("the existing value is a {}", singular(class)),
-            help: format!("write it as a {}, or remove one of the two", singular(class)),
+            help: format!(
+                "write it as a {}, or remove one of the two",
+                singular(class)
+            ),
         });
     }
     match kept {
@@ -94,7 +100,10 @@ fn words(merged: &MergedDocument<'_>, notice: &Notice, kept: Kept) -> Option<Los
              this is intended",
         ),
         Kept::MissingClass(class) => Some(LostValueMessage {
-            why: format!("the specification has no class that merges into {}", plural(class)),
+            why: format!(
+                "the specification has no class that merges into {}",
+                plural(class)
+            ),
             help: format!("add `{}()`", class.as_str()),
         }),
         Kept::NoExtend => message("`list` lacks `extend`", "write `list(extend)`"),

@@ -43,7 +43,10 @@ pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
                 let merged = MergedDocument::new(facts, problem, *source);
                 found.push(owned(&merged, unmerged_part::report(&merged, failure)));
             }
-            ProblemKind::Laid { source, notice: merge::Notice::CloudInit(notice) } => {
+            ProblemKind::Laid {
+                source,
+                notice: merge::Notice::CloudInit(notice),
+            } => {
                 let of_merge = notices.entry((problem.doc, *source));
                 let merged = || (MergedDocument::new(facts, problem, *source), Vec::new());
                 of_merge.or_insert_with(merged).1.push(notice);
@@ -78,7 +81,9 @@ pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
             }
         }
     }
-    let all = notices.values().flat_map(|(_, notices)| notices.iter().copied());
+    let all = notices
+        .values()
+        .flat_map(|(_, notices)| notices.iter().copied());
     let promises = lost_keys::promises(facts.set, all);
     for (merged, notices) in notices.into_values() {
         found.extend(report_notices(&merged, &notices));
@@ -115,7 +120,10 @@ impl<'a> MergedDocument<'a> {
         let member = |doc| -> Option<SetMember<'a>> { facts.sets.member(doc) };
         let part = member(over).and_then(|member| member.part);
         let source = member(problem.doc).and_then(|member| member.source);
-        let data = facts.rendered.data(over).unwrap_or(&facts.graph.recipe(over).data);
+        let data = facts
+            .rendered
+            .data(over)
+            .unwrap_or(&facts.graph.recipe(over).data);
         let dialect = set.set.dialect;
         let header = part.and_then(|part| part.header.as_ref());
         let asked = match dialect {
@@ -125,7 +133,17 @@ impl<'a> MergedDocument<'a> {
         };
         let asked = asked.filter(|asked| !asked.is_empty());
         let merged = facts.rendered.data(problem.doc);
-        Self { facts, over, part, source, at: problem.at, asked, dialect, data, merged }
+        Self {
+            facts,
+            over,
+            part,
+            source,
+            at: problem.at,
+            asked,
+            dialect,
+            data,
+            merged,
+        }
     }
 
     /// Whether earlier values have higher priority, so this document is expected to lose to them.
@@ -148,7 +166,11 @@ impl<'a> MergedDocument<'a> {
 
     /// Formats a place for headlines; `None` for the root or if a key is secret.
     pub(super) fn shown(&self, place: &Location) -> Option<String> {
-        if place.0.is_empty() { None } else { self.facts.shown_place(self.data, place) }
+        if place.0.is_empty() {
+            None
+        } else {
+            self.facts.shown_place(self.data, place)
+        }
     }
 
     /// Span of the key at a place, or of the first line of the value there.
@@ -167,11 +189,15 @@ impl<'a> MergedDocument<'a> {
         let written = match place.0.last() {
             Some(Piece::Key(key)) => {
                 let mapping = around.and_then(Node::as_mapping);
-                mapping.and_then(|mapping| mapping.get_entry(key)).map(|(key, _)| key.span)
+                mapping
+                    .and_then(|mapping| mapping.get_entry(key))
+                    .map(|(key, _)| key.span)
             }
             Some(Piece::Index(_)) | None => None,
         };
-        written.filter(|at| at.file == value.file).unwrap_or(self.facts.first_line(value))
+        written
+            .filter(|at| at.file == value.file)
+            .unwrap_or(self.facts.first_line(value))
     }
 
     /// Whether its specification gives one of these options to this class.
@@ -200,10 +226,19 @@ fn report_notices(merged: &MergedDocument<'_>, notices: &[&Notice]) -> Vec<Diagn
             findings.push(finding);
         }
     }
-    for (rule, count) in counts.into_iter().filter(|(_, count)| *count > MAX_FINDINGS) {
-        let last = findings.iter_mut().rfind(|finding| finding.rule.name == rule);
+    for (rule, count) in counts
+        .into_iter()
+        .filter(|(_, count)| *count > MAX_FINDINGS)
+    {
+        let last = findings
+            .iter_mut()
+            .rfind(|finding| finding.rule.name == rule);
         let last = last.expect("the first findings of a rule are reported");
-        last.notes.push(further(merged, count - MAX_FINDINGS, "of this kind in the same part"));
+        last.notes.push(further(
+            merged,
+            count - MAX_FINDINGS,
+            "of this kind in the same part",
+        ));
     }
     let unlooked = notices.iter().find_map(|notice| match notice.fact {
         Fact::Further { count } => Some(count),
@@ -218,7 +253,10 @@ fn report_notices(merged: &MergedDocument<'_>, notices: &[&Notice]) -> Vec<Diagn
         let more = "merged values in the same part that were not checked individually";
         last.notes.push(further(merged, count, more));
     }
-    findings.into_iter().map(|finding| owned(merged, finding)).collect()
+    findings
+        .into_iter()
+        .map(|finding| owned(merged, finding))
+        .collect()
 }
 
 fn further(merged: &MergedDocument<'_>, count: usize, of_what: &str) -> String {

@@ -31,7 +31,9 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
 fn is_last(facts: &SetFacts<'_>, specified: &SpecifiedPart<'_>) -> bool {
     let mut sources = facts.set.sources.iter();
     sources.any(|source| {
-        mergeable(source).last().is_some_and(|part| std::ptr::eq(part, specified.part))
+        mergeable(source)
+            .last()
+            .is_some_and(|part| std::ptr::eq(part, specified.part))
     })
 }
 
@@ -49,14 +51,21 @@ fn without_dict(dialect: Dialect, specified: &SpecifiedPart<'_>) -> Option<Diagn
         ),
     };
     let at = specified.part.specification()?;
-    let swallowed = specified.specification.requests.iter().find_map(swallowed_dict);
+    let swallowed = specified
+        .specification
+        .requests
+        .iter()
+        .find_map(swallowed_dict);
     let finding = Diagnostic::new(&RULE, message, Label::new(first_line(specified, at), label))
         .note(
             "a part is a mapping at the top level, and a merge specification replaces the default \
              completely: without `dict` cloud-init silently ignores the whole part",
         );
     let finding = match swallowed.filter(|_| !specified.is_secret()) {
-        Some(at) => finding.related(at, "without a preceding `+`, this is an option, not a class"),
+        Some(at) => finding.related(
+            at,
+            "without a preceding `+`, this is an option, not a class",
+        ),
         None => finding,
     };
     Some(finding.help(help))
@@ -73,16 +82,22 @@ fn first_line(specified: &SpecifiedPart<'_>, at: Span) -> Span {
 /// Span of an option that was meant to be the class `dict`.
 fn swallowed_dict(request: &Request) -> Option<Span> {
     let options = request.unknown_options(Dialect::Current);
-    options.into_iter().find(|it| it.word.value.contains("dict(")).map(|it| it.word.span)
+    options
+        .into_iter()
+        .find(|it| it.word.value.contains("dict("))
+        .map(|it| it.word.span)
 }
 
 /// Findings for recursion into lists or strings without a class for them.
 fn unreached(specified: &SpecifiedPart<'_>, dict: &Request) -> Vec<Diagnostic> {
     let wants = |options: &[&str]| {
-        options.iter().find_map(|option| option_at(&dict.settings, option)).filter(|_| {
-            // `ineffective-merge-option` reports recursion beside `replace`.
-            !dict.settings.has("replace")
-        })
+        options
+            .iter()
+            .find_map(|option| option_at(&dict.settings, option))
+            .filter(|_| {
+                // `ineffective-merge-option` reports recursion beside `replace`.
+                !dict.settings.has("replace")
+            })
     };
     let lacks = |class| specified.specification.first(class).is_none();
     let list = wants(&["recurse_list", "recurse_array"]).filter(|_| lacks(Class::List));
@@ -95,9 +110,14 @@ fn unreached(specified: &SpecifiedPart<'_>, dict: &Request) -> Vec<Diagnostic> {
                 "classes that are not listed are not used: existing {what} are kept unchanged, and \
                  the {what} of the part are lost"
             ))
-            .help(format!("add `+{class}(append)`, or `+{class}()` to replace"))
+            .help(format!(
+                "add `+{class}(append)`, or `+{class}()` to replace"
+            ))
             .about(class);
-        Diagnostic { severity: Severity::Warning, ..finding }
+        Diagnostic {
+            severity: Severity::Warning,
+            ..finding
+        }
     };
     let list = list.map(|at| (at, Class::List, "lists"));
     let text = text.map(|at| (at, Class::Str, "strings"));

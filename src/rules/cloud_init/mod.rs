@@ -82,7 +82,10 @@ impl<'a> SetFacts<'a> {
     fn specification(self, part: &'a CloudPart) -> Option<SpecifiedPart<'a>> {
         let read = Specification::read(&part.data, part.header.as_ref(), self.set.dialect);
         let specification = read.ok().filter(|read| !read.is_empty())?;
-        Some(SpecifiedPart { part, specification })
+        Some(SpecifiedPart {
+            part,
+            specification,
+        })
     }
 }
 
@@ -104,9 +107,10 @@ fn mergeable<'a>(source: &PartSource<'a>) -> impl Iterator<Item = &'a CloudPart>
 /// Span of an option; `None` if it is not set.
 fn option_at(settings: &Settings, option: &str) -> Option<Span> {
     match settings {
-        Settings::Words { words, .. } => {
-            words.iter().find(|word| &*word.value == option).map(|word| word.span)
-        }
+        Settings::Words { words, .. } => words
+            .iter()
+            .find(|word| &*word.value == option)
+            .map(|word| word.span),
         Settings::Text(text) => text.value.contains(option).then_some(text.span),
     }
 }
@@ -125,7 +129,11 @@ impl UserDataFacts<'_> {
     /// Text at a span for a message, or a placeholder for a secret.
     fn shown(&self, at: Span, text: &str) -> String {
         let is_secret = self.secrets.iter().any(|secret| secret.contains(at));
-        if is_secret { "(hidden)".into() } else { text.lines().next().unwrap_or_default().into() }
+        if is_secret {
+            "(hidden)".into()
+        } else {
+            text.lines().next().unwrap_or_default().into()
+        }
     }
 
     /// Span of the first line of the text at `at`.
@@ -173,8 +181,13 @@ fn causes(part: &CloudPart) -> impl Iterator<Item = &PartFault> {
 
 /// Adds the location of the encoded text to a finding in a decoded text.
 pub(super) fn name_origin(sources: &SourceMap, finding: &mut Diagnostic) {
-    let Some(from) = sources.get(finding.primary.span.file).decoded_from() else { return };
-    let label = Label::new(sources.first_line(sources.written(from)), "decoded from this");
+    let Some(from) = sources.get(finding.primary.span.file).decoded_from() else {
+        return;
+    };
+    let label = Label::new(
+        sources.first_line(sources.written(from)),
+        "decoded from this",
+    );
     if !finding.related.contains(&label) {
         finding.related.push(label);
     }
@@ -226,11 +239,22 @@ fn report_fault(
 
 /// Findings in the sets of a site.
 pub(super) fn report(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
-    let identity =
-        |finding: &Diagnostic| (finding.rule.name, finding.primary.span, finding.message.clone());
+    let identity = |finding: &Diagnostic| {
+        (
+            finding.rule.name,
+            finding.primary.span,
+            finding.message.clone(),
+        )
+    };
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut known: HashSet<(&str, Span, String)> = HashSet::new();
-    let looks = |look| if let CheckKind::Set(run) = look { Some(run) } else { None };
+    let looks = |look| {
+        if let CheckKind::Set(run) = look {
+            Some(run)
+        } else {
+            None
+        }
+    };
     let checks = wanted(facts.settings, looks);
     for (index, set) in facts.sets.sets.iter().enumerate() {
         let facts_of_set = SetFacts { facts, set, index };

@@ -25,16 +25,19 @@ pub(super) fn report(
     }
     let shown = merged.shown(&notice.place);
     let (message, label) = match (remains, &shown) {
-        (Remains::Old, Some(place)) => {
-            (format!("the null at `{place}` deletes nothing"), "the old value is kept")
-        }
+        (Remains::Old, Some(place)) => (
+            format!("the null at `{place}` deletes nothing"),
+            "the old value is kept",
+        ),
         (Remains::Old, None) => ("a null deletes nothing".to_owned(), "the old value is kept"),
-        (Remains::Null, Some(place)) => {
-            (format!("`{place}` becomes null and is not deleted"), "replaces the value")
-        }
-        (Remains::Null, None) => {
-            ("a value becomes null and is not deleted".to_owned(), "replaces the value")
-        }
+        (Remains::Null, Some(place)) => (
+            format!("`{place}` becomes null and is not deleted"),
+            "replaces the value",
+        ),
+        (Remains::Null, None) => (
+            "a value becomes null and is not deleted".to_owned(),
+            "replaces the value",
+        ),
     };
     let help = match (remains, merged.asked.is_some()) {
         (Remains::Null, true) | (Remains::Old, _) => {

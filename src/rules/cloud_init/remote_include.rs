@@ -4,14 +4,22 @@ use super::UserDataFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 
-super::super::rule!("remote-include", Note, "part that is fetched from a remote URL");
+super::super::rule!(
+    "remote-include",
+    Note,
+    "part that is fetched from a remote URL"
+);
 
 pub(super) fn report(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
     let label = Label::new(facts.first_line(at), "not in the repository");
-    Diagnostic::new(&RULE, "included file that is fetched at boot and unknown to layercake", label)
-        .note(
-            "layercake merges without its content; if it cannot be fetched, cloud-init drops all \
+    Diagnostic::new(
+        &RULE,
+        "included file that is fetched at boot and unknown to layercake",
+        label,
+    )
+    .note(
+        "layercake merges without its content; if it cannot be fetched, cloud-init drops all \
              user-data",
-        )
-        .help("keep the file in the repository to see the merged result")
+    )
+    .help("keep the file in the repository to see the merged result")
 }

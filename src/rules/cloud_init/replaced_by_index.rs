@@ -17,7 +17,9 @@ pub(super) fn report(
     new: usize,
 ) -> Diagnostic {
     let shown = merged.shown(&notice.place);
-    let what = shown.as_ref().map_or("a list".to_owned(), |place| format!("`{place}`"));
+    let what = shown
+        .as_ref()
+        .map_or("a list".to_owned(), |place| format!("`{place}`"));
     let outcome = match (notice.secret, old.cmp(&new)) {
         (true, _) | (false, std::cmp::Ordering::Equal) => {
             "the two have different lengths".to_owned()

@@ -23,10 +23,17 @@ pub(super) fn report(part: &CloudPart) -> Diagnostic {
 /// Finding for a part handler at which cloud-init fails.
 pub(super) fn report_not_utf8(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
     let message = "a part handler is not UTF-8";
-    let finding = Diagnostic::new(&RULE, message, Label::new(facts.first_line(at), "invalid byte"))
-        .note("cloud-init fails when it writes the handler to a file, and merges no part after it")
-        .help("save it as UTF-8");
-    Diagnostic { severity: Severity::Error, ..finding }
+    let finding = Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(facts.first_line(at), "invalid byte"),
+    )
+    .note("cloud-init fails when it writes the handler to a file, and merges no part after it")
+    .help("save it as UTF-8");
+    Diagnostic {
+        severity: Severity::Error,
+        ..finding
+    }
 }
 
 /// Finding for a part handler that cloud-init cannot register.
@@ -36,5 +43,8 @@ pub(super) fn report_without(facts: &UserDataFacts<'_>, at: Span, function: &str
     let finding = Diagnostic::new(&RULE, message, label)
         .note("cloud-init calls `list_types` for its types, and `handle_part` for each part")
         .help(format!("define the function `{function}`"));
-    Diagnostic { severity: Severity::Error, ..finding }
+    Diagnostic {
+        severity: Severity::Error,
+        ..finding
+    }
 }

@@ -16,7 +16,12 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     for specified in facts.specified() {
         for request in &specified.specification.requests {
             for option in request.unknown_options(dialect) {
-                let unknown = Unknown { facts, specified: &specified, request, option };
+                let unknown = Unknown {
+                    facts,
+                    specified: &specified,
+                    request,
+                    option,
+                };
                 found.push(unknown.finding());
             }
             found.extend(no_texts(request));
@@ -38,7 +43,10 @@ fn no_texts(request: &Request) -> Vec<Diagnostic> {
             .help("write the options as one list of strings")
             .about(class)
     };
-    others.iter().map(|other| report(other.value, other.span)).collect()
+    others
+        .iter()
+        .map(|other| report(other.value, other.span))
+        .collect()
 }
 
 struct Unknown<'a> {
@@ -94,8 +102,9 @@ impl Unknown<'_> {
     fn cause(&self) -> OptionError {
         let (class, word) = (self.request.class, &*self.option.word.value);
         let holds = |marks: &[char]| word.contains(marks);
-        let swallowed =
-            Class::ALL.into_iter().find(|class| word.contains(&format!("{}(", class.as_str())));
+        let swallowed = Class::ALL
+            .into_iter()
+            .find(|class| word.contains(&format!("{}(", class.as_str())));
         if let Some(swallowed) = swallowed {
             return OptionError::SwallowedClass(swallowed);
         }
@@ -221,7 +230,10 @@ impl Unknown<'_> {
         if as_spelled(written) != as_spelled(&self.option.word.value) {
             return finding;
         }
-        let edit = TextEdit { span, text: (*option).to_owned() };
+        let edit = TextEdit {
+            span,
+            text: (*option).to_owned(),
+        };
         finding.fix(format!("write `{option}`"), vec![edit])
     }
 

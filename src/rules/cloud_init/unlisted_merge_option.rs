@@ -17,7 +17,12 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     for specified in facts.specified() {
         for request in &specified.specification.requests {
             if let Settings::Text(text) = &request.settings {
-                let word = Wording { facts, specified: &specified, request, text };
+                let word = Wording {
+                    facts,
+                    specified: &specified,
+                    request,
+                    text,
+                };
                 // If it sets no option, `unknown-merge-option` reports each of its words.
                 if !word.set().is_empty() {
                     found.push(word.finding());
@@ -54,7 +59,9 @@ impl Wording<'_> {
     /// Options that the string sets.
     fn set(&self) -> Vec<&'static str> {
         let options = self.request.class.options(self.dialect()).iter().copied();
-        options.filter(|option| self.text.value.contains(option)).collect()
+        options
+            .filter(|option| self.text.value.contains(option))
+            .collect()
     }
 
     fn dialect(&self) -> Dialect {
@@ -71,7 +78,10 @@ impl Wording<'_> {
         if !is_plain {
             return finding;
         }
-        let edit = TextEdit { span: self.text.span, text: list };
+        let edit = TextEdit {
+            span: self.text.span,
+            text: list,
+        };
         finding.fix("convert the option to a list", vec![edit])
     }
 }

@@ -11,7 +11,11 @@ use crate::yaml::emit::to_flow;
 use crate::yaml::path::Location;
 use crate::yaml::{Key, Mapping, Node, Value};
 
-super::super::rule!("unmerged-part", Error, "cloud-init part that cannot be merged");
+super::super::rule!(
+    "unmerged-part",
+    Error,
+    "cloud-init part that cannot be merged"
+);
 
 pub(super) fn report(merged: &MergedDocument<'_>, failure: &Failure) -> Diagnostic {
     match failure {
@@ -72,7 +76,11 @@ fn specification_as_mapping<'a>(
     merged: &MergedDocument<'a>,
     failure: &cloud_init::Failure,
 ) -> Option<(&'a Key, &'a Mapping)> {
-    let members = merged.facts.sets.iter().filter_map(|(_, member)| member.part);
+    let members = merged
+        .facts
+        .sets
+        .iter()
+        .filter_map(|(_, member)| member.part);
     let specifications = members.filter_map(|part| SpecificationKeys::by(&part.data).how);
     let mut failed = specifications.filter(|(_, how)| how.span.contains(failure.at));
     failed.find_map(|(key, how)| Some((key, how.as_mapping()?)))
@@ -115,18 +123,28 @@ fn as_written(mapping: &Mapping) -> Option<String> {
         return Some(format!("[{{name: {name}, settings: {settings}}}]"));
     }
     let class = |(key, options): (&Key, &Node)| {
-        let class = Class::ALL.into_iter().find(|class| key.as_str() == Some(class.as_str()))?;
+        let class = Class::ALL
+            .into_iter()
+            .find(|class| key.as_str() == Some(class.as_str()))?;
         let options = match &options.value {
             Value::Null => String::new(),
             Value::String(option) => option.to_string(),
-            Value::Sequence(options) => {
-                options.iter().map(Node::as_str).collect::<Option<Vec<_>>>()?.join(",")
-            }
+            Value::Sequence(options) => options
+                .iter()
+                .map(Node::as_str)
+                .collect::<Option<Vec<_>>>()?
+                .join(","),
             _ => return None,
         };
         Some(format!("{}({options})", class.as_str()))
     };
-    Some(mapping.iter().map(class).collect::<Option<Vec<_>>>()?.join("+"))
+    Some(
+        mapping
+            .iter()
+            .map(class)
+            .collect::<Option<Vec<_>>>()?
+            .join("+"),
+    )
 }
 
 /// Finding for a merge specification that cannot be used.
@@ -154,10 +172,14 @@ fn report_values(
         Some(place) => format!("`{}` cannot be merged: at `{place}` {what}", merged.name()),
         None => format!("`{}` cannot be merged: {what}", merged.name()),
     };
-    Diagnostic::new(&RULE, message, Label::new(merged.at(place, at), "type mismatch"))
-        .related(merged.facts.first_line(old), "the existing value")
-        .note(cost(merged))
-        .about(shown.unwrap_or_default())
+    Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(merged.at(place, at), "type mismatch"),
+    )
+    .related(merged.facts.first_line(old), "the existing value")
+    .note(cost(merged))
+    .about(shown.unwrap_or_default())
 }
 
 /// Effect of the failure in cloud-init (`cloud-init.md` 9).
@@ -181,12 +203,14 @@ fn shape(fault: ShapeFault) -> UnmergedPartMessage {
         ShapeFault::Item(found) => (format!("{found} is not a merge class"), FORM),
         ShapeFault::EmptyItem => ("an empty item is not a merge class".to_owned(), FORM),
         ShapeFault::MissingName => ("a merge class has no `name`".to_owned(), FORM),
-        ShapeFault::MissingSettings => {
-            ("a merge class has no `settings`".to_owned(), "write `settings: []` for no options")
-        }
-        ShapeFault::Name(found) => {
-            (format!("the name of a merge class is {found}"), "write `dict`, `list` or `str`")
-        }
+        ShapeFault::MissingSettings => (
+            "a merge class has no `settings`".to_owned(),
+            "write `settings: []` for no options",
+        ),
+        ShapeFault::Name(found) => (
+            format!("the name of a merge class is {found}"),
+            "write `dict`, `list` or `str`",
+        ),
         ShapeFault::Settings(found) => (
             format!("the settings of a merge class are {found}"),
             "write them as a list of options",
@@ -202,8 +226,13 @@ fn report_patch(merged: &MergedDocument<'_>, failure: &patch::Failure) -> Diagno
             "the limit is exceeded here",
         );
     }
-    let operation = failure.operation.map(|index| format!("operation {}", index + 1));
-    let at = operation.as_ref().map(|operation| format!(" at {operation}")).unwrap_or_default();
+    let operation = failure
+        .operation
+        .map(|index| format!("operation {}", index + 1));
+    let at = operation
+        .as_ref()
+        .map(|operation| format!(" at {operation}"))
+        .unwrap_or_default();
     let UnmergedPartMessage { what, help } = reason(merged, &failure.reason);
     let message = format!("`{}` cannot be applied{at}: {what}", merged.name());
     let label = Label::new(merged.facts.first_line(failure.at), "fails here");
@@ -225,7 +254,11 @@ fn reason(merged: &MergedDocument<'_>, reason: &Reason) -> UnmergedPartMessage {
     const POINTER: &str = "write `~0` for `~`, `~1` for `/`, and `/` before each key";
     const EARLIER: &str = "check the result of the parts before the patch";
     let whole = || "the merged data".to_owned();
-    let at = |place| merged.shown(place).map_or_else(whole, |place| format!("`{place}`"));
+    let at = |place| {
+        merged
+            .shown(place)
+            .map_or_else(whole, |place| format!("`{place}`"))
+    };
     let leads =
         |member: &Member, where_to: String| format!("`{}` leads {where_to}", member.as_str());
     let (what, help) = match reason {
@@ -234,32 +267,51 @@ fn reason(merged: &MergedDocument<'_>, reason: &Reason) -> UnmergedPartMessage {
         Reason::NotAList(found) => (format!("it is {found}, not a list"), LIST),
         Reason::NotAMapping(found) => (format!("it is {found}, not an object"), LIST),
         Reason::MissingMember(member) => (format!("it has no `{}`", member.as_str()), LIST),
-        Reason::NotAText { member, found } => {
-            (format!("`{}` is {found}, not a string", member.as_str()), LIST)
-        }
-        Reason::UnknownOperation => {
-            ("unknown `op`".to_owned(), "write add, remove, replace, move, copy or test")
-        }
-        Reason::NoLeadingSlash(member) => {
-            (format!("`{}` does not begin with `/`", member.as_str()), POINTER)
-        }
-        Reason::InvalidEscape(member) => {
-            (format!("`{}` has an invalid `~` escape", member.as_str()), POINTER)
-        }
-        Reason::MissingKey { member, reached } => {
-            (leads(member, format!("to a key that does not exist in {}", at(reached))), EARLIER)
-        }
+        Reason::NotAText { member, found } => (
+            format!("`{}` is {found}, not a string", member.as_str()),
+            LIST,
+        ),
+        Reason::UnknownOperation => (
+            "unknown `op`".to_owned(),
+            "write add, remove, replace, move, copy or test",
+        ),
+        Reason::NoLeadingSlash(member) => (
+            format!("`{}` does not begin with `/`", member.as_str()),
+            POINTER,
+        ),
+        Reason::InvalidEscape(member) => (
+            format!("`{}` has an invalid `~` escape", member.as_str()),
+            POINTER,
+        ),
+        Reason::MissingKey { member, reached } => (
+            leads(
+                member,
+                format!("to a key that does not exist in {}", at(reached)),
+            ),
+            EARLIER,
+        ),
         Reason::OutOfRange { member, reached } => (
-            leads(member, format!("beyond the end of the list at {}", at(reached))),
+            leads(
+                member,
+                format!("beyond the end of the list at {}", at(reached)),
+            ),
             "use `-` for the position after the last item",
         ),
         Reason::NotAnIndex { member, reached } => (
-            leads(member, format!("into the list at {} without a valid index", at(reached))),
+            leads(
+                member,
+                format!("into the list at {} without a valid index", at(reached)),
+            ),
             "use the index of an item, from 0, or `-` for the position after the last",
         ),
-        Reason::NotAContainer { member, reached, found } => {
-            (leads(member, format!("into {}, which is {found}", at(reached))), EARLIER)
-        }
+        Reason::NotAContainer {
+            member,
+            reached,
+            found,
+        } => (
+            leads(member, format!("into {}, which is {found}", at(reached))),
+            EARLIER,
+        ),
         Reason::PastTheEnd(member) => (
             leads(member, "past the end of a list".to_owned()),
             "use the index of an existing item",
@@ -272,9 +324,10 @@ fn reason(merged: &MergedDocument<'_>, reason: &Reason) -> UnmergedPartMessage {
             "a value is moved into itself".to_owned(),
             "copy it, or move it to a location outside of it",
         ),
-        Reason::Different { .. } => {
-            ("the test failed: the actual value differs".to_owned(), EARLIER)
-        }
+        Reason::Different { .. } => (
+            "the test failed: the actual value differs".to_owned(),
+            EARLIER,
+        ),
     };
     UnmergedPartMessage { what, help }
 }

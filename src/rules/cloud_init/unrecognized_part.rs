@@ -5,7 +5,11 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::source::Span;
 use crate::system::cloud_init::part::{Carrier, PartResemblance};
 
-super::super::rule!("unrecognized-part", Error, "part that cloud-init does not recognize");
+super::super::rule!(
+    "unrecognized-part",
+    Error,
+    "part that cloud-init does not recognize"
+);
 
 /// Finding for a text without a recognized first line, by what it resembles.
 pub(super) fn report_text(
@@ -13,7 +17,12 @@ pub(super) fn report_text(
     at: Span,
     likeness: &PartResemblance,
 ) -> Diagnostic {
-    let UnrecognizedPartMessage { message, label, note, help } = match likeness {
+    let UnrecognizedPartMessage {
+        message,
+        label,
+        note,
+        help,
+    } = match likeness {
         PartResemblance::Nothing => UnrecognizedPartMessage {
             message: "a part without a type",
             label: "not a first line that cloud-init knows",
@@ -39,16 +48,25 @@ pub(super) fn report_text(
             note: "headers end at the first blank line; cloud-init ignores this whole part",
             help: "remove the blank line above these headers".to_owned(),
         },
-        PartResemblance::Boundary { name, in_message: false } => without_version(format!(
+        PartResemblance::Boundary {
+            name,
+            in_message: false,
+        } => without_version(format!(
             "write `MIME-Version: 1.0`, `{}` and a blank line above it",
             content_type(facts, at, name)
         )),
-        PartResemblance::Boundary { name, in_message: true } => UnrecognizedPartMessage {
+        PartResemblance::Boundary {
+            name,
+            in_message: true,
+        } => UnrecognizedPartMessage {
             message: "MIME message with a boundary that no header declares",
             label: "read as text, not as a boundary",
             note: "a message is split into parts only if its `Content-Type` header declares it; \
                    cloud-init ignores its whole content",
-            help: format!("add `{}` to the headers of the message", content_type(facts, at, name)),
+            help: format!(
+                "add `{}` to the headers of the message",
+                content_type(facts, at, name)
+            ),
         },
         PartResemblance::Base64 => UnrecognizedPartMessage {
             message: "a part is base64 that cloud-init does not decode here",
@@ -61,7 +79,9 @@ pub(super) fn report_text(
                 .to_owned(),
         },
     };
-    Diagnostic::new(&RULE, message, Label::new(facts.first_line(at), label)).note(note).help(help)
+    Diagnostic::new(&RULE, message, Label::new(facts.first_line(at), label))
+        .note(note)
+        .help(help)
 }
 
 struct UnrecognizedPartMessage {
@@ -91,10 +111,14 @@ fn content_type(facts: &UserDataFacts<'_>, at: Span, boundary: &str) -> String {
 pub(super) fn report_type(facts: &UserDataFacts<'_>, at: Span, name: &str) -> Diagnostic {
     let name = facts.shown(at, name);
     let message = format!("unknown content type `{name}`");
-    Diagnostic::new(&RULE, message, Label::new(facts.first_line(at), "the part with this type"))
-        .note("cloud-init ignores the whole part")
-        .help("use the type `text/cloud-config`, or remove the part")
-        .about(name)
+    Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(facts.first_line(at), "the part with this type"),
+    )
+    .note("cloud-init ignores the whole part")
+    .help("use the type `text/cloud-config`, or remove the part")
+    .about(name)
 }
 
 /// Finding for a container inside an archive or a compressed part.
@@ -107,9 +131,13 @@ pub(super) fn report_nested(facts: &UserDataFacts<'_>, at: Span, carrier: Carrie
         Carrier::JsonPatch => "a JSON patch",
     };
     let message = format!("{what} nested where cloud-init does not unpack it");
-    Diagnostic::new(&RULE, message, Label::new(facts.first_line(at), "not unpacked"))
-        .note("cloud-init does not unpack the content of archives and compressed parts further")
-        .help("move its parts one level up")
+    Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(facts.first_line(at), "not unpacked"),
+    )
+    .note("cloud-init does not unpack the content of archives and compressed parts further")
+    .help("move its parts one level up")
 }
 
 /// Finding for an invalid entry of an archive.

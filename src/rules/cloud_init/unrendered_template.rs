@@ -14,8 +14,12 @@ super::super::rule!(
 /// Finding for a template that cloud-init renders.
 pub(super) fn report(part: &CloudPart) -> Diagnostic {
     let label = Label::new(part.at, "rendered at boot, with data of the instance");
-    Diagnostic::new(&RULE, "Jinja template that layercake does not render", label)
-        .note("layercake merges without its content")
+    Diagnostic::new(
+        &RULE,
+        "Jinja template that layercake does not render",
+        label,
+    )
+    .note("layercake merges without its content")
 }
 
 /// Finding for a template that cloud-init does not render either.
@@ -28,5 +32,8 @@ pub(super) fn report_never(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
              `{%`",
         )
         .help("use the type `text/jinja2`, or `text/plain` to detect the type by the first line");
-    Diagnostic { severity: Severity::Warning, ..finding }
+    Diagnostic {
+        severity: Severity::Warning,
+        ..finding
+    }
 }

@@ -14,8 +14,14 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
         ConfD::Off(at) => at,
         ConfD::Read | ConfD::NoText(..) => return,
     };
-    let mut sources = facts.set.sources.iter().filter(|it| it.kind == SourceKind::ConfD);
-    let Some(first) = sources.find_map(|source| source.parts().next()) else { return };
+    let mut sources = facts
+        .set
+        .sources
+        .iter()
+        .filter(|it| it.kind == SourceKind::ConfD);
+    let Some(first) = sources.find_map(|source| source.parts().next()) else {
+        return;
+    };
     let message = format!("the files of `conf.d` in `{}` are not read", facts.set.name);
     let finding = Diagnostic::new(&RULE, message, Label::new(by, "disabled here"))
         .related(facts.facts.first_line(first.at), "one of them")

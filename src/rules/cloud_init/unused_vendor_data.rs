@@ -12,24 +12,45 @@ super::super::rule!(
 );
 
 fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let unused = facts.facts.sets.unused.iter().filter(|(set, _)| *set == facts.index);
+    let unused = facts
+        .facts
+        .sets
+        .unused
+        .iter()
+        .filter(|(set, _)| *set == facts.index);
     found.extend(unused.filter_map(|(_, unused)| report(facts, unused)));
-    let disabled = facts.facts.sets.disabled.iter().filter(|(set, _)| *set == facts.index);
+    let disabled = facts
+        .facts
+        .sets
+        .disabled
+        .iter()
+        .filter(|(set, _)| *set == facts.index);
     found.extend(disabled.map(|(_, disabled)| report_part(facts, disabled)));
 }
 
 fn report_part(facts: &SetFacts<'_>, disabled: &DisabledPart<'_>) -> Diagnostic {
     let DisabledPart { part, by } = disabled;
-    let message = format!("part of vendor-data that is not used in `{}`", facts.set.name);
-    Diagnostic::new(&RULE, message, Label::new(part.at, "its content type is disabled"))
-        .related(facts.facts.first_line(*by), "disabled here")
-        .note("cloud-init passes over vendor-data of the types in `disabled_handlers`")
-        .help("remove the type from `disabled_handlers`, or remove the part from the set")
-        .document(part.key.clone())
+    let message = format!(
+        "part of vendor-data that is not used in `{}`",
+        facts.set.name
+    );
+    Diagnostic::new(
+        &RULE,
+        message,
+        Label::new(part.at, "its content type is disabled"),
+    )
+    .related(facts.facts.first_line(*by), "disabled here")
+    .note("cloud-init passes over vendor-data of the types in `disabled_handlers`")
+    .help("remove the type from `disabled_handlers`, or remove the part from the set")
+    .document(part.key.clone())
 }
 
 fn report(facts: &SetFacts<'_>, unused: &UnusedVendorData) -> Option<Diagnostic> {
-    let mut sources = facts.set.sources.iter().filter(|source| source.kind == unused.source);
+    let mut sources = facts
+        .set
+        .sources
+        .iter()
+        .filter(|source| source.kind == unused.source);
     let first = sources.find_map(|source| source.parts().next())?;
     let (name, key) = match unused.source {
         SourceKind::VendorData2 => ("vendor-data2", "vendor_data2"),
@@ -43,7 +64,10 @@ fn report(facts: &SetFacts<'_>, unused: &UnusedVendorData) -> Option<Diagnostic>
             return Some(report_handlers(facts, (at, kind), key, first));
         }
     };
-    let message = format!("{name} of `{}` is not used: it is not enabled", facts.set.name);
+    let message = format!(
+        "{name} of `{}` is not used: it is not enabled",
+        facts.set.name
+    );
     let finding = Diagnostic::new(&RULE, message, Label::new(first.at, "not used"));
     let finding = match by {
         Some(by) => finding.related(facts.facts.first_line(by), "this is not true"),
@@ -55,7 +79,9 @@ fn report(facts: &SetFacts<'_>, unused: &UnusedVendorData) -> Option<Diagnostic>
                 "{name} is used only if `{key}.enabled` is true in the configuration combined \
                  without vendor-data"
             ))
-            .help(format!("set `{key}: {{enabled: true}}`, or remove {name} from the set"))
+            .help(format!(
+                "set `{key}: {{enabled: true}}`, or remove {name} from the set"
+            ))
             .about(name)
             .document(first.key.clone()),
     )
@@ -75,5 +101,8 @@ fn report_handlers(
         .note("cloud-init fails when it compares the content type of a part with it")
         .help("write a list of content types, such as `[text/x-shellscript]`")
         .document(first.key.clone());
-    Diagnostic { severity: Severity::Error, ..finding }
+    Diagnostic {
+        severity: Severity::Error,
+        ..finding
+    }
 }

@@ -52,12 +52,18 @@ impl PartGlobs {
     pub(crate) fn of(sets: &[DeclaredSet]) -> Self {
         let of = |wanted: &dyn Fn(SourceKind) -> bool| {
             let sources = sets.iter().flat_map(|set| &set.sources);
-            let globs = sources.filter(|(kind, _)| wanted(*kind)).flat_map(|(_, globs)| globs);
+            let globs = sources
+                .filter(|(kind, _)| wanted(*kind))
+                .flat_map(|(_, globs)| globs);
             glob_set(globs.map(|glob| fill_placeholders(glob, "*", "*")))
         };
-        let globs = sets.iter().flat_map(|set| &set.sources).flat_map(|(_, globs)| globs);
-        let prefixes =
-            globs.clone().map(|glob| glob[..glob.find(META).unwrap_or(glob.len())].to_owned());
+        let globs = sets
+            .iter()
+            .flat_map(|set| &set.sources)
+            .flat_map(|(_, globs)| globs);
+        let prefixes = globs
+            .clone()
+            .map(|glob| glob[..glob.find(META).unwrap_or(glob.len())].to_owned());
         Self {
             user_data: of(&SourceKind::is_user_data),
             conf_d: of(&|kind| kind == SourceKind::ConfD),
@@ -116,12 +122,18 @@ impl SecretFiles {
     /// The parts of the secret ones among `sets`, for a tree whose root is `folder` of the
     /// repository that declares them.
     pub(crate) fn of(sets: &[DeclaredSet], folder: RepoPath) -> Self {
-        let secret = sets.iter().filter(|set| set.secret).flat_map(|set| &set.sources);
-        let globs =
-            secret.flat_map(|(_, globs)| globs).map(|glob| fill_placeholders(glob, "*", "*"));
+        let secret = sets
+            .iter()
+            .filter(|set| set.secret)
+            .flat_map(|set| &set.sources);
+        let globs = secret
+            .flat_map(|(_, globs)| globs)
+            .map(|glob| fill_placeholders(glob, "*", "*"));
         let globs = glob_set(globs);
         let declared = (!globs.is_empty()).then_some((folder, globs));
-        Self { declared: declared.into_iter().collect() }
+        Self {
+            declared: declared.into_iter().collect(),
+        }
     }
 
     /// Merges two collections of secret files.
@@ -134,7 +146,11 @@ impl SecretFiles {
     /// Whether a file is secret under exactly this path.
     pub(crate) fn have(&self, path: &RepoPath) -> bool {
         let has = |(folder, globs): &(RepoPath, GlobSet)| {
-            let path = if folder.is_root() { path.clone() } else { folder.join(path.as_str()) };
+            let path = if folder.is_root() {
+                path.clone()
+            } else {
+                folder.join(path.as_str())
+            };
             globs.is_match(path.as_str())
         };
         self.declared.iter().any(has)
@@ -202,7 +218,11 @@ fn files<'a>(
     };
     let (mut files, mut known) = (Vec::new(), BTreeSet::new());
     for glob in globs.iter().filter_map(fill) {
-        files.extend(matching(glob, given).into_iter().filter(|path| known.insert(*path)));
+        files.extend(
+            matching(glob, given)
+                .into_iter()
+                .filter(|path| known.insert(*path)),
+        );
     }
     if kind == SourceKind::ConfD {
         // The last name has the highest priority (section 7).
@@ -227,8 +247,14 @@ fn matching<'a>(glob: String, given: &BTreeMap<&'a RepoPath, GivenFile<'a>>) -> 
         let found = given.get_key_value(&RepoPath::new(glob));
         return found.map(|(path, _)| *path).into_iter().collect();
     }
-    let Some(glob) = matcher(&glob) else { return Vec::new() };
-    given.keys().copied().filter(|path| glob.is_match(path.as_str())).collect()
+    let Some(glob) = matcher(&glob) else {
+        return Vec::new();
+    };
+    given
+        .keys()
+        .copied()
+        .filter(|path| glob.is_match(path.as_str()))
+        .collect()
 }
 
 /// Metacharacters of globs.
@@ -253,7 +279,9 @@ fn parsed(glob: &str) -> Option<Glob> {
 /// Globs for the folders of a glob, up to `**`.
 fn folders_of(glob: &str) -> Vec<String> {
     let ends = glob.match_indices('/').map(|(end, _)| &glob[..end]);
-    ends.take_while(|folder| !folder.contains("**")).map(str::to_owned).collect()
+    ends.take_while(|folder| !folder.contains("**"))
+        .map(str::to_owned)
+        .collect()
 }
 
 fn glob_set(globs: impl Iterator<Item = String>) -> GlobSet {

@@ -124,9 +124,14 @@ impl SourceKind {
 impl<'a> Set<'a> {
     /// The `conf_d` setting in the set's `cloud.cfg`.
     pub fn conf_d(&self) -> ConfD {
-        let base = self.sources.iter().find(|source| source.kind == SourceKind::Base);
+        let base = self
+            .sources
+            .iter()
+            .find(|source| source.kind == SourceKind::Base);
         let setting = base.and_then(|base| base.parts().next()?.data.get("conf_d"));
-        let Some(setting) = setting else { return ConfD::Read };
+        let Some(setting) = setting else {
+            return ConfD::Read;
+        };
         match &setting.value {
             value if value.is_falsy() => ConfD::Off(setting.span),
             Value::String(_) => ConfD::Read,
@@ -148,7 +153,11 @@ impl<'a> Set<'a> {
     /// sources that it does not use.
     fn stop_at_failure(&mut self, unused: &[UnusedVendorData]) {
         let mut has_failed = false;
-        for kind in [SourceKind::UserData, SourceKind::VendorData, SourceKind::VendorData2] {
+        for kind in [
+            SourceKind::UserData,
+            SourceKind::VendorData,
+            SourceKind::VendorData2,
+        ] {
             if unused.iter().any(|it| it.source == kind) {
                 continue;
             }
@@ -203,7 +212,11 @@ impl<'a> Sets<'a> {
     /// Lowers `sets` to documents appended to `graph`.
     pub fn add_to(mut sets: Vec<Set<'a>>, graph: &mut Graph) -> Self {
         let first = graph.recipes.len();
-        let mut lowering = Lowering { first, recipes: Vec::new(), members: Vec::new() };
+        let mut lowering = Lowering {
+            first,
+            recipes: Vec::new(),
+            members: Vec::new(),
+        };
         let (mut unused, mut disabled) = (Vec::new(), Vec::new());
         for (index, set) in sets.iter_mut().enumerate() {
             let left_out = vendor::leave_out(set);
@@ -212,14 +225,24 @@ impl<'a> Sets<'a> {
             unused.extend(left_out.sources.into_iter().map(|it| (index, it)));
             disabled.extend(left_out.parts.into_iter().map(|it| (index, it)));
         }
-        let Lowering { recipes, members, .. } = lowering;
+        let Lowering {
+            recipes, members, ..
+        } = lowering;
         graph.recipes.extend(recipes.into_iter().map(Arc::new));
-        Self { sets, unused, disabled, first, members }
+        Self {
+            sets,
+            unused,
+            disabled,
+            first,
+            members,
+        }
     }
 
     /// Role of a document in the sets; `None` for documents of another system.
     pub fn member(&self, doc: DocId) -> Option<SetMember<'a>> {
-        self.members.get(doc.index().checked_sub(self.first)?).copied()
+        self.members
+            .get(doc.index().checked_sub(self.first)?)
+            .copied()
     }
 
     /// Iterates over the members with their documents.
@@ -256,8 +279,9 @@ impl<'a> Lowering<'a> {
     /// Adds the documents of a set; the last is its output. Sources in `unused` are merged on their
     /// own, but not into the output.
     fn add(&mut self, index: usize, set: &Set<'a>, unused: &[UnusedVendorData]) {
-        let (user_data, system): (Vec<_>, Vec<_>) =
-            set.read_sources().partition(|source| source.kind.is_user_data());
+        let (user_data, system): (Vec<_>, Vec<_>) = set
+            .read_sources()
+            .partition(|source| source.kind.is_user_data());
         let mut all = Vec::new();
         for source in user_data {
             let below = self.add_source(index, set, source);
@@ -267,7 +291,11 @@ impl<'a> Lowering<'a> {
         // `conf.d` and `cloud.cfg` are merged before they are combined with user-data (section 7).
         all.extend(self.add_system(index, set, &system));
         if all.len() > 1 || !unused.is_empty() {
-            let member = SetMember { set: index, part: None, source: None };
+            let member = SetMember {
+                set: index,
+                part: None,
+                source: None,
+            };
             self.add_layers(member, set, "", combined(set, &all), false);
         }
         let output = self.recipes.last_mut().expect("a set has a source");
@@ -288,8 +316,18 @@ impl<'a> Lowering<'a> {
         if !leaks_merge_type(set.dialect, sources) {
             return Some(read);
         }
-        let member = SetMember { set: index, part: None, source: None };
-        let doc = self.add_layers(member, set, "system/completed", combined(set, &[read]), false);
+        let member = SetMember {
+            set: index,
+            part: None,
+            source: None,
+        };
+        let doc = self.add_layers(
+            member,
+            set,
+            "system/completed",
+            combined(set, &[read]),
+            false,
+        );
         Some(LowerSource { doc, at: read.at })
     }
 
@@ -310,7 +348,11 @@ impl<'a> Lowering<'a> {
                 for source in rest {
                     layers.extend(self.layers(index, set, source));
                 }
-                let member = SetMember { set: index, part: None, source: Some(SourceKind::Base) };
+                let member = SetMember {
+                    set: index,
+                    part: None,
+                    source: Some(SourceKind::Base),
+                };
                 let doc = self.add_layers(member, set, "system", layers, false);
                 Some(LowerSource { doc, at: above.at })
             }
@@ -321,26 +363,39 @@ impl<'a> Lowering<'a> {
         let layers = self.layers(index, set, source);
         // cloud-init writes nothing if there is nothing to merge, otherwise at least `{}`.
         let is_nothing = source.kind.is_user_data() && !source.parts().any(CloudPart::is_merged);
-        let member = SetMember { set: index, part: None, source: Some(source.kind) };
+        let member = SetMember {
+            set: index,
+            part: None,
+            source: Some(source.kind),
+        };
         let doc = self.add_layers(member, set, source.kind.as_str(), layers, is_nothing);
-        LowerSource { doc, at: span_of(set, source) }
+        LowerSource {
+            doc,
+            at: span_of(set, source),
+        }
     }
 
     /// Adds the parts of a source, and returns the layers to merge.
     fn layers(&mut self, index: usize, set: &Set<'a>, source: &PartSource<'a>) -> Vec<Layer> {
-        let layers = steps(set.dialect, source).into_iter().filter_map(|(part, strategy)| {
-            let doc = self.add_part(index, source.kind, part);
-            let usable = !part.data.is_null();
-            let at = part.specification().unwrap_or(part.at);
-            let strategy = strategy.filter(|_| usable)?;
-            Some(Layer { doc, strategy, at })
-        });
+        let layers = steps(set.dialect, source)
+            .into_iter()
+            .filter_map(|(part, strategy)| {
+                let doc = self.add_part(index, source.kind, part);
+                let usable = !part.data.is_null();
+                let at = part.specification().unwrap_or(part.at);
+                let strategy = strategy.filter(|_| usable)?;
+                Some(Layer { doc, strategy, at })
+            });
         layers.collect()
     }
 
     fn add_part(&mut self, set: usize, source: SourceKind, part: &'a CloudPart) -> DocId {
         self.push(
-            SetMember { set, part: Some(part), source: Some(source) },
+            SetMember {
+                set,
+                part: Some(part),
+                source: Some(source),
+            },
             Recipe {
                 key: part.key.clone(),
                 span: part.span,
@@ -364,11 +419,19 @@ impl<'a> Lowering<'a> {
     ) -> DocId {
         let empty = Value::Mapping(Arc::new(Mapping::new()));
         let start = if is_nothing { Value::Null } else { empty };
-        let needs = layers.iter().map(|layer| Need { doc: layer.doc, at: layer.at }).collect();
+        let needs = layers
+            .iter()
+            .map(|layer| Need {
+                doc: layer.doc,
+                at: layer.at,
+            })
+            .collect();
         let sources = layers.iter().map(|layer| Some(layer.doc)).collect();
         let layers = layers.into_iter();
-        let instructions = layers
-            .map(|layer| Instruction { act: Act::Combine(Box::new(layer.strategy)), at: layer.at });
+        let instructions = layers.map(|layer| Instruction {
+            act: Act::Combine(Box::new(layer.strategy)),
+            at: layer.at,
+        });
         self.push(
             member,
             Recipe {
@@ -411,7 +474,11 @@ fn combined(set: &Set<'_>, sources: &[LowerSource]) -> Vec<Layer> {
         strategy: Strategy::CloudInit(rules),
         at: source.at,
     };
-    sources.iter().zip(rules_of_sources(set, sources.len())).map(layer).collect()
+    sources
+        .iter()
+        .zip(rules_of_sources(set, sources.len()))
+        .map(layer)
+        .collect()
 }
 
 fn key(schema: &str, name: &Arc<str>) -> DocKey {
@@ -426,7 +493,13 @@ fn span_of(set: &Set<'_>, source: &PartSource<'_>) -> Span {
 fn rules_of_sources(set: &Set<'_>, count: usize) -> Vec<MergeRules> {
     match set.dialect {
         Dialect::Current => {
-            vec![MergeRules::Current { header: None, default: Default::Many }; count]
+            vec![
+                MergeRules::Current {
+                    header: None,
+                    default: Default::Many
+                };
+                count
+            ]
         }
         Dialect::Documented => {
             // The content of the sources is unknown before they are merged, so the default of 2013
@@ -457,14 +530,23 @@ fn steps<'a>(dialect: Dialect, source: &PartSource<'a>) -> Vec<(&'a CloudPart, O
 fn all_rules(dialect: Dialect, kind: SourceKind, parts: &[&CloudPart]) -> Vec<MergeRules> {
     match (dialect, kind.is_user_data()) {
         (Dialect::Current, is_user_data) => {
-            let default = if is_user_data { Default::UserData } else { Default::Many };
-            let rules =
-                |part: &&CloudPart| MergeRules::Current { header: part.header.clone(), default };
+            let default = if is_user_data {
+                Default::UserData
+            } else {
+                Default::Many
+            };
+            let rules = |part: &&CloudPart| MergeRules::Current {
+                header: part.header.clone(),
+                default,
+            };
             parts.iter().map(rules).collect()
         }
         (Dialect::Documented, true) => {
             let parts = parts.iter();
-            stack(parts.map(|part| Incoming { data: &part.data, header: part.header.as_ref() }))
+            stack(parts.map(|part| Incoming {
+                data: &part.data,
+                header: part.header.as_ref(),
+            }))
         }
         (Dialect::Documented, false) => stack_of_many(parts.iter().map(|part| &part.data)),
     }

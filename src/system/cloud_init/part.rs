@@ -312,7 +312,9 @@ impl CloudPart {
 
     /// Whether cloud-init fails at the part, so that no part after it is merged.
     pub(crate) fn is_fatal(&self) -> bool {
-        self.faults.iter().any(|fault| fault.kind == PartFaultKind::HandlerNotUtf8)
+        self.faults
+            .iter()
+            .any(|fault| fault.kind == PartFaultKind::HandlerNotUtf8)
     }
 
     /// The keys `merge_type` and `merge_how` of a part that has both: cloud-init reads and removes
@@ -320,13 +322,17 @@ impl CloudPart {
     pub(crate) fn leaked_merge_type(&self) -> Option<(&Key, &Key)> {
         let mapping = self.data.as_mapping()?;
         let (leaked, _) = mapping.get_entry("merge_type")?;
-        let (read, _) = mapping.get_entry("merge_how").filter(|(_, how)| !how.is_null())?;
+        let (read, _) = mapping
+            .get_entry("merge_how")
+            .filter(|(_, how)| !how.is_null())?;
         Some((leaked, read))
     }
 
     /// Span of the merge specification in the mapping or the headers.
     pub(crate) fn specification(&self) -> Option<Span> {
-        let own = ["merge_how", "merge_type"].into_iter().find_map(|key| self.data.get(key));
+        let own = ["merge_how", "merge_type"]
+            .into_iter()
+            .find_map(|key| self.data.get(key));
         let own = own.filter(|node| !node.is_null()).map(|node| node.span);
         own.or_else(|| self.header.as_ref().map(|header| header.span))
     }

@@ -19,11 +19,18 @@ impl CloudPart {
         let kind = Node::new(Value::String(self.kind.as_str().into()), self.at);
         let header = self.header.iter().map(|header| {
             let text = Value::String(header.value.clone().into());
-            (Key::string(HEADER, header.span), Node::new(text, header.span))
+            (
+                Key::string(HEADER, header.span),
+                Node::new(text, header.span),
+            )
         });
         let metadata = std::iter::once((Key::string(TYPE, here), kind)).chain(header);
         let metadata = mapping(metadata.collect(), self.at);
-        let metadata = if self.data.secret { metadata.into_secret() } else { metadata };
+        let metadata = if self.data.secret {
+            metadata.into_secret()
+        } else {
+            metadata
+        };
         let entries = [(METADATA, metadata), (DATA, self.data.clone())];
         let entries = entries.map(|(key, node)| (Key::string(key, here), node));
         mapping(entries.into_iter().collect(), self.span)
@@ -33,14 +40,25 @@ impl CloudPart {
     pub(crate) fn revised(base: &CloudPart, head: &CloudPart, root: &Node) -> CloudPart {
         let metadata = root.get(METADATA);
         let kind = metadata.and_then(|it| it.get(TYPE)).and_then(Node::as_str);
-        let of_kind = if kind == Some(base.kind.as_str()) { base } else { head };
+        let of_kind = if kind == Some(base.kind.as_str()) {
+            base
+        } else {
+            head
+        };
         let header = metadata.and_then(|it| it.get(HEADER)).and_then(|node| {
-            let Value::String(text) = &node.value else { return None };
+            let Value::String(text) = &node.value else {
+                return None;
+            };
             Some(Spanned::new(text.clone().into(), node.span))
         });
         let data = root.get(DATA).unwrap_or(&of_kind.data).clone();
         let kind = of_kind.kind.clone();
-        CloudPart { kind, header, data, ..head.clone() }
+        CloudPart {
+            kind,
+            header,
+            data,
+            ..head.clone()
+        }
     }
 }
 

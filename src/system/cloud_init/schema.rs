@@ -17,7 +17,9 @@ use crate::yaml::{self, Node};
 /// A specification is a string or a list. For anything else, and for an empty list, cloud-init
 /// reports the violations of both forms; for any other list, those inside it.
 pub fn violations(data: &Node) -> Vec<Violation> {
-    KEYS.iter().flat_map(|key| violations_at(key, data)).collect()
+    KEYS.iter()
+        .flat_map(|key| violations_at(key, data))
+        .collect()
 }
 
 /// Keys of merge specifications.
@@ -51,7 +53,10 @@ static LIST: FormSchema = LazyLock::new(|| compiled(LIST_FORM));
 
 fn compiled(text: &str) -> Schema {
     let mut documents = yaml::parse(FileId::default(), text).documents;
-    let root = documents.pop().expect("the built-in schema is valid YAML").root;
+    let root = documents
+        .pop()
+        .expect("the built-in schema is valid YAML")
+        .root;
     let (schema, problems) = Schema::compile(&root);
     assert!(problems.is_empty(), "the built-in schema compiles");
     schema

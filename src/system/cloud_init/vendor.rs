@@ -93,10 +93,14 @@ fn disabling(handlers: &Node, content_type: &str) -> Option<Span> {
     let is_it = |value: &Value| matches!(value, Value::String(text) if *text == content_type);
     match &handlers.value {
         Value::String(text) => text.contains(content_type).then_some(handlers.span),
-        Value::Sequence(items) => {
-            items.iter().find(|item| is_it(&item.value)).map(|item| item.span)
-        }
-        Value::Set(keys) => keys.iter().find(|key| is_it(&key.value)).map(|key| key.span),
+        Value::Sequence(items) => items
+            .iter()
+            .find(|item| is_it(&item.value))
+            .map(|item| item.span),
+        Value::Set(keys) => keys
+            .iter()
+            .find(|key| is_it(&key.value))
+            .map(|key| key.span),
         Value::Mapping(mapping) => mapping.get_entry(content_type).map(|(key, _)| key.span),
         Value::Pairs(_)
         | Value::Null
@@ -125,20 +129,25 @@ fn invalid_handlers(handlers: &Node) -> Option<WhyUnused> {
         | Value::Float(_)
         | Value::Date(_)
         | Value::Timestamp(_)
-        | Value::Binary(_) => {
-            Some(WhyUnused::InvalidHandlers(handlers.span, handlers.value.kind()))
-        }
+        | Value::Binary(_) => Some(WhyUnused::InvalidHandlers(
+            handlers.span,
+            handlers.value.kind(),
+        )),
     }
 }
 
 /// The keys that enable each kind of vendor-data.
-const SWITCHES: [(SourceKind, &str); 2] =
-    [(SourceKind::VendorData2, "vendor_data2"), (SourceKind::VendorData, "vendor_data")];
+const SWITCHES: [(SourceKind, &str); 2] = [
+    (SourceKind::VendorData2, "vendor_data2"),
+    (SourceKind::VendorData, "vendor_data"),
+];
 
 /// Reason why a source is not enabled; `None` if it is. A value that is not a mapping counts as
 /// disabled.
 fn not_enabled(switch: Option<&Node>) -> Option<WhyUnused> {
-    let Some(switch) = switch else { return Some(WhyUnused::Disabled(None)) };
+    let Some(switch) = switch else {
+        return Some(WhyUnused::Disabled(None));
+    };
     let by = match switch.get("enabled") {
         Some(enabled) if is_true(enabled) => return None,
         Some(enabled) => enabled.span,
@@ -169,11 +178,16 @@ fn is_true(node: &Node) -> bool {
 
 /// The combination of all other sources and cloud-init's built-in configuration.
 fn without_vendor_data(set: &Set<'_>) -> Node {
-    let (user_data, system): (Vec<&PartSource<'_>>, Vec<&PartSource<'_>>) =
-        set.read_sources().partition(|source| source.kind.is_user_data());
-    let user_data = user_data.into_iter().filter(|source| source.kind == SourceKind::UserData);
+    let (user_data, system): (Vec<&PartSource<'_>>, Vec<&PartSource<'_>>) = set
+        .read_sources()
+        .partition(|source| source.kind.is_user_data());
+    let user_data = user_data
+        .into_iter()
+        .filter(|source| source.kind == SourceKind::UserData);
     let mut all: Vec<Node> = user_data.map(|source| merged(set, source)).collect();
-    let system = system_of(set, &system).into_iter().chain([built_in(set.at)]);
+    let system = system_of(set, &system)
+        .into_iter()
+        .chain([built_in(set.at)]);
     all.push(combined(set, &system.collect::<Vec<_>>()));
     combined(set, &all)
 }
@@ -199,7 +213,9 @@ fn merged(set: &Set<'_>, source: &PartSource<'_>) -> Node {
 
 fn merge_parts(set: &Set<'_>, source: &PartSource<'_>, base: &mut Node) {
     for (part, strategy) in steps(set.dialect, source) {
-        let Some(strategy) = strategy.filter(|_| !part.data.is_null()) else { continue };
+        let Some(strategy) = strategy.filter(|_| !part.data.is_null()) else {
+            continue;
+        };
         // A part that cannot be merged is skipped; rendering reports the reason.
         let _ = strategy.merge(base, &part.data);
     }
@@ -221,7 +237,9 @@ fn built_in(at: Span) -> Node {
 }
 
 fn mapping<const COUNT: usize>(entries: [(&str, Node); COUNT], at: Span) -> Node {
-    let entries = entries.into_iter().map(|(key, node)| (Key::string(key, at), node));
+    let entries = entries
+        .into_iter()
+        .map(|(key, node)| (Key::string(key, at), node));
     Node::made(Value::Mapping(Arc::new(entries.collect())), at)
 }
 

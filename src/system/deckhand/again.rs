@@ -25,10 +25,18 @@ impl<'a> Site<'a> {
         if documents.len() != self.documents.len() {
             return None;
         }
-        let pairs = || self.documents.iter().copied().zip(documents.iter().copied());
-        let changed_flags: Vec<bool> =
-            pairs().map(|(then, now)| !std::ptr::eq(then, now)).collect();
-        let mut changed = pairs().zip(&changed_flags).filter(|(_, is_changed)| **is_changed);
+        let pairs = || {
+            self.documents
+                .iter()
+                .copied()
+                .zip(documents.iter().copied())
+        };
+        let changed_flags: Vec<bool> = pairs()
+            .map(|(then, now)| !std::ptr::eq(then, now))
+            .collect();
+        let mut changed = pairs()
+            .zip(&changed_flags)
+            .filter(|(_, is_changed)| **is_changed);
         if !changed.all(|((then, now), _)| has_same_relations(then, now)) {
             return None;
         }
@@ -51,8 +59,21 @@ impl<'a> Site<'a> {
             }
         });
         let recipes: Vec<Arc<Recipe>> = recipes.collect();
-        let Graph { semantics, missing_source, sharers, .. } = *graph;
-        Some((site, Graph { recipes, semantics, missing_source, sharers }))
+        let Graph {
+            semantics,
+            missing_source,
+            sharers,
+            ..
+        } = *graph;
+        Some((
+            site,
+            Graph {
+                recipes,
+                semantics,
+                missing_source,
+                sharers,
+            },
+        ))
     }
 }
 

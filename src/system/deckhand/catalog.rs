@@ -36,8 +36,10 @@ pub struct Declared {
 }
 
 /// Schemas of the documents that a `PKICatalog` declares.
-const AUTHORITY: [&str; 2] =
-    ["deckhand/CertificateAuthority/v1", "deckhand/CertificateAuthorityKey/v1"];
+const AUTHORITY: [&str; 2] = [
+    "deckhand/CertificateAuthority/v1",
+    "deckhand/CertificateAuthorityKey/v1",
+];
 const CERTIFICATE: [&str; 2] = ["deckhand/Certificate/v1", "deckhand/CertificateKey/v1"];
 const KEYPAIR: [&str; 2] = ["deckhand/PublicKey/v1", "deckhand/PrivateKey/v1"];
 /// Schema of the documents that a `PassphraseCatalog` declares.
@@ -70,7 +72,9 @@ impl Catalog {
             let doc = DocId::at(index);
             match kind(document) {
                 Some(CatalogKind::Certificates) => {
-                    catalog.covered.extend(AUTHORITY.iter().chain(&CERTIFICATE).chain(&KEYPAIR));
+                    catalog
+                        .covered
+                        .extend(AUTHORITY.iter().chain(&CERTIFICATE).chain(&KEYPAIR));
                     catalog.certificates(doc, &document.data);
                 }
                 Some(CatalogKind::Passphrases) => {
@@ -102,12 +106,19 @@ impl Catalog {
     }
 
     fn certificates(&mut self, catalog: DocId, data: &Node) {
-        let authorities = data.get("certificate_authorities").and_then(Node::as_mapping);
+        let authorities = data
+            .get("certificate_authorities")
+            .and_then(Node::as_mapping);
         for (name, authority) in authorities.into_iter().flat_map(Mapping::iter) {
             if let Value::String(text) = &name.value {
                 self.declare(catalog, &AUTHORITY, text, name.span);
             }
-            self.items(catalog, authority.get("certificates"), "document_name", &CERTIFICATE);
+            self.items(
+                catalog,
+                authority.get("certificates"),
+                "document_name",
+                &CERTIFICATE,
+            );
         }
         self.items(catalog, data.get("keypairs"), "name", &KEYPAIR);
     }
@@ -120,7 +131,12 @@ impl Catalog {
         schemas: &[&'static str],
     ) {
         for item in items.and_then(Node::as_sequence).unwrap_or_default() {
-            if let Some(Node { value: Value::String(name), span, .. }) = item.get(field) {
+            if let Some(Node {
+                value: Value::String(name),
+                span,
+                ..
+            }) = item.get(field)
+            {
                 self.declare(catalog, schemas, name, *span);
             }
         }
@@ -130,7 +146,12 @@ impl Catalog {
         for schema in schemas {
             let next = self.declared.len();
             if *self.by_name.entry((*schema, name.clone())).or_insert(next) == next {
-                self.declared.push(Declared { schema, name: name.clone(), at, catalog });
+                self.declared.push(Declared {
+                    schema,
+                    name: name.clone(),
+                    at,
+                    catalog,
+                });
             }
         }
     }

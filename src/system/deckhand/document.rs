@@ -140,7 +140,11 @@ impl Document {
     pub(crate) fn leave_to(&mut self, text: &Arc<WholeText>) {
         if !self.is_wrapped && !self.is_doubtful {
             let secret = self.data.secret.then_some("data");
-            self.whole = Whole::InText { text: text.clone(), span: self.span, secret };
+            self.whole = Whole::InText {
+                text: text.clone(),
+                span: self.span,
+                secret,
+            };
         }
     }
 
@@ -160,10 +164,18 @@ impl Document {
     /// If the index is out of range.
     pub(crate) fn substitution(&self, index: usize) -> DocumentSubstitution<'_> {
         let instruction = &self.instructions[self.actions().len() + index];
-        let Instruction { act: Act::Substitute(writing), at } = instruction else {
+        let Instruction {
+            act: Act::Substitute(writing),
+            at,
+        } = instruction
+        else {
             unreachable!("substitutions follow the actions");
         };
-        DocumentSubstitution { span: *at, source: &self.sources[index], writing }
+        DocumentSubstitution {
+            span: *at,
+            source: &self.sources[index],
+            writing,
+        }
     }
 }
 

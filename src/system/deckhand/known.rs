@@ -23,13 +23,18 @@ pub struct KnownTexts {
 impl KnownTexts {
     /// An empty cache with these patterns.
     pub(crate) fn of(patterns: Arc<Patterns>) -> Self {
-        Self { patterns, ..Self::default() }
+        Self {
+            patterns,
+            ..Self::default()
+        }
     }
 
     /// Interns the name of a schema or layer, so that comparing two of them reads the same memory
     /// twice instead of two locations.
     pub(super) fn report(&mut self, text: &SmolStr) -> Arc<str> {
-        let word = self.words.get_or_read(text, |text| Ok::<_, Infallible>(text.into()));
+        let word = self
+            .words
+            .get_or_read(text, |text| Ok::<_, Infallible>(text.into()));
         let Ok(word) = word;
         word
     }

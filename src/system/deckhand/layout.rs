@@ -69,7 +69,9 @@ impl NotFollowed {
     /// A link after [`Layout::MAX_LINKS`] others.
     fn beyond_limit() -> Self {
         let most = Layout::MAX_LINKS;
-        Self::Link(ReadError::Refused(format!("a symbolic link to a folder after {most} others")))
+        Self::Link(ReadError::Refused(format!(
+            "a symbolic link to a folder after {most} others"
+        )))
     }
 }
 
@@ -107,8 +109,15 @@ impl LinkedFolders {
                 Ok(Some(folder)) => {
                     for entry in tree.linked_entries(&link.path, &folder)? {
                         let is_open = is_followed(&entry);
-                        let list = if is_open { &mut open } else { &mut found.entries };
-                        list.push(Entry { is_link: true, ..entry });
+                        let list = if is_open {
+                            &mut open
+                        } else {
+                            &mut found.entries
+                        };
+                        list.push(Entry {
+                            is_link: true,
+                            ..entry
+                        });
                     }
                 }
                 Err(why) => found.unread.push((link, NotFollowed::Link(why))),
@@ -298,9 +307,16 @@ pub(crate) fn clashes<'p>(
     let mut last = "";
     for (file, path) in files {
         let path = path.as_str();
-        let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+        let ends = path
+            .match_indices('/')
+            .map(|(end, _)| end)
+            .chain([path.len()]);
         // Fast path: the folders are usually those of the last path.
-        let shared = path.bytes().zip(last.bytes()).take_while(|(one, other)| one == other).count();
+        let shared = path
+            .bytes()
+            .zip(last.bytes())
+            .take_while(|(one, other)| one == other)
+            .count();
         last = path;
         for name in ends.filter(|end| *end >= shared).map(|end| &path[..end]) {
             let (other_path, other) = *known.entry(folded(name)).or_insert((name, file));
@@ -310,7 +326,12 @@ pub(crate) fn clashes<'p>(
             last = "";
             if reported.insert(name) {
                 let (path, other_path) = (RepoPath::new(name), RepoPath::new(other_path));
-                clashes.push(LayoutProblem::Clash { file, path, other, other_path });
+                clashes.push(LayoutProblem::Clash {
+                    file,
+                    path,
+                    other,
+                    other_path,
+                });
             }
             // The content of a colliding folder collides too.
             break;
@@ -354,7 +375,9 @@ impl Layout {
             if is_there(&sites) || !layout.unread.is_empty() {
                 let global = layout.list(tree, &root.join("global"), (&root, None))?;
                 let types = layout.list(tree, &root.join("type"), (&root, None))?;
-                let defined = sites.iter().any(|entry| Self::may_be_definition(&entry.path));
+                let defined = sites
+                    .iter()
+                    .any(|entry| Self::may_be_definition(&entry.path));
                 if defined || is_there(&global) || is_there(&types) {
                     let entries = global.iter().chain(&sites).chain(&types);
                     layout.add(tree, entries, &root, None);
@@ -418,8 +441,12 @@ impl Layout {
     pub(crate) fn absent(tree: &dyn Tree, root: &RepoPath) -> Result<Self, Error> {
         let mut layout = Self::empty(root.clone());
         let entries = tree.entries(&RepoPath::new(""))?;
-        let nested = entries.iter().filter(|entry| entry.kind == EntryKind::Submodule);
-        layout.unread.extend(nested.filter_map(|entry| nested_in(tree, entry, root, None)));
+        let nested = entries
+            .iter()
+            .filter(|entry| entry.kind == EntryKind::Submodule);
+        layout
+            .unread
+            .extend(nested.filter_map(|entry| nested_in(tree, entry, root, None)));
         for layer in LAYERS {
             layout.list(tree, &root.join(layer), (root, None))?;
         }
@@ -531,7 +558,9 @@ impl Layout {
 
     /// All sites with the paths of their definitions, which may not exist.
     pub(crate) fn definitions(&self) -> impl Iterator<Item = (&Arc<str>, RepoPath)> {
-        self.sites.iter().map(|site| (site, self.definition_of(site)))
+        self.sites
+            .iter()
+            .map(|site| (site, self.definition_of(site)))
     }
 
     /// Site type in the first document of a site definition.
@@ -543,7 +572,9 @@ impl Layout {
     /// `repositories`.
     pub(crate) fn repositories_of(definition: &Node) -> Option<Vec<NamedRepository>> {
         let named = definition.get("data")?.get("repositories")?.as_mapping()?;
-        let named = named.iter().filter_map(|(key, node)| NamedRepository::read(key, node));
+        let named = named
+            .iter()
+            .filter_map(|(key, node)| NamedRepository::read(key, node));
         // `site` is the name of the main repository itself (`pegleg.md` 1.1).
         Some(named.filter(|it| &*it.name.value != "site").collect())
     }
@@ -566,7 +597,10 @@ impl Layout {
     ) {
         let first = self.files.len();
         for entry in entries {
-            let below = entry.path.below(root).expect("the tree lists only paths below the root");
+            let below = entry
+                .path
+                .below(root)
+                .expect("the tree lists only paths below the root");
             match entry.kind {
                 EntryKind::Submodule => {
                     self.unread.extend(nested_in(tree, entry, root, repository));
@@ -579,7 +613,9 @@ impl Layout {
                 EntryKind::Missing | EntryKind::FolderLink => continue,
                 EntryKind::File => {}
             }
-            let Some(place) = Place::of(below) else { continue };
+            let Some(place) = Place::of(below) else {
+                continue;
+            };
             match &place {
                 Place::Global => {}
                 Place::Type(name) => drop(self.types.insert((repository, name.clone()))),
@@ -593,8 +629,19 @@ impl Layout {
             if below.ends_with(".yml") {
                 self.odd.push((entry.path.clone(), Oddity::OtherExtension));
             } else if below.ends_with(".yaml") {
-                let Entry { path, content, is_link, .. } = entry.clone();
-                self.files.push(LayerFile { path, place, repository, content, is_link });
+                let Entry {
+                    path,
+                    content,
+                    is_link,
+                    ..
+                } = entry.clone();
+                self.files.push(LayerFile {
+                    path,
+                    place,
+                    repository,
+                    content,
+                    is_link,
+                });
             }
         }
         // Deckhand leaves some choices to the order of documents, which path order makes
@@ -617,7 +664,10 @@ impl Layout {
 
     /// Root of the site repository that has a site definition at this path; `None` for other files.
     pub(crate) fn root_of_definition(path: &RepoPath) -> Option<RepoPath> {
-        let folder = path.as_str().strip_suffix(Self::DEFINITION)?.strip_suffix('/')?;
+        let folder = path
+            .as_str()
+            .strip_suffix(Self::DEFINITION)?
+            .strip_suffix('/')?;
         Self::site_of_folder(folder).map(|(root, _)| root)
     }
 
@@ -651,8 +701,10 @@ impl Layout {
         uses: &Uses,
         problems: &mut Vec<LayoutProblem>,
     ) -> Vec<SiteFiles> {
-        let by_path: BTreeMap<&RepoPath, usize> =
-            self.files_of(None).map(|at| (&self.files[at].path, at)).collect();
+        let by_path: BTreeMap<&RepoPath, usize> = self
+            .files_of(None)
+            .map(|at| (&self.files[at].path, at))
+            .collect();
         let sites: Vec<SiteFiles> = self
             .sites
             .iter()
@@ -690,8 +742,13 @@ impl Layout {
 
     /// Index range of the files of a repository.
     fn files_of(&self, repository: Option<usize>) -> Range<usize> {
-        let start = self.files.partition_point(|file| file.repository < repository);
-        start..self.files.partition_point(|file| file.repository <= repository)
+        let start = self
+            .files
+            .partition_point(|file| file.repository < repository);
+        start
+            ..self
+                .files
+                .partition_point(|file| file.repository <= repository)
     }
 
     /// Reports types of the main repository that no site has; those of a further repository may
@@ -721,7 +778,10 @@ impl Layout {
             if let (Place::Type(name), None) = (&layer_file.place, layer_file.repository)
                 && seen.insert(name.clone())
             {
-                problems.push(LayoutProblem::UnusedType { file: *file, name: name.clone() });
+                problems.push(LayoutProblem::UnusedType {
+                    file: *file,
+                    name: name.clone(),
+                });
             }
         }
     }
@@ -737,7 +797,10 @@ impl Layout {
         let is_read = |repository: &Option<usize>| {
             repository.is_none_or(|index| repositories.contains(&index))
         };
-        let types = self.types.iter().filter(|(repository, _)| is_read(repository));
+        let types = self
+            .types
+            .iter()
+            .filter(|(repository, _)| is_read(repository));
         let types: BTreeSet<&str> = types.map(|(_, name)| &**name).collect();
         if types.contains(&*site_type.value) {
             return;
@@ -758,9 +821,15 @@ impl Layout {
         definition: &Definition,
         problems: &mut Vec<LayoutProblem>,
     ) {
-        let Some(revision) = &definition.revision else { return };
+        let Some(revision) = &definition.revision else {
+            return;
+        };
         let site_type = &definition.site_type.value;
-        let layers = ["global".to_owned(), format!("type/{site_type}"), format!("site/{site}")];
+        let layers = [
+            "global".to_owned(),
+            format!("type/{site_type}"),
+            format!("site/{site}"),
+        ];
         let others = layers.iter().flat_map(|layer| {
             let layer = self.root.join(layer);
             let own = self.files.iter().filter(|file| file.repository.is_none());
@@ -775,7 +844,11 @@ impl Layout {
         let others: Vec<RepoPath> = others.collect();
         if !others.is_empty() {
             let (site, revision) = (site.clone(), revision.clone());
-            problems.push(LayoutProblem::IgnoredRevision { site, revision, others });
+            problems.push(LayoutProblem::IgnoredRevision {
+                site,
+                revision,
+                others,
+            });
         }
     }
 }
@@ -808,9 +881,23 @@ fn nested_in(
         file.as_str().ends_with(".yaml") && in_layer(&file).is_some()
     };
     let has_documents = files.is_none_or(|files| files.iter().any(is_document));
-    let Entry { path, content, is_link, .. } = entry.clone();
-    let folder = LayerFile { path, place, repository, content, is_link };
-    has_documents.then_some(UnreadFolder { folder, why: NotFollowed::Nested })
+    let Entry {
+        path,
+        content,
+        is_link,
+        ..
+    } = entry.clone();
+    let folder = LayerFile {
+        path,
+        place,
+        repository,
+        content,
+        is_link,
+    };
+    has_documents.then_some(UnreadFolder {
+        folder,
+        why: NotFollowed::Nested,
+    })
 }
 
 /// A link in place of a folder of a layer, which cannot be followed.
@@ -820,8 +907,19 @@ fn unread_link(
     (root, repository): (&RepoPath, Option<usize>),
 ) -> Option<UnreadFolder> {
     let place = place_of_folder(entry.path.below(root)?)?;
-    let Entry { path, content, is_link, .. } = entry.clone();
-    let folder = LayerFile { path, place, repository, content, is_link };
+    let Entry {
+        path,
+        content,
+        is_link,
+        ..
+    } = entry.clone();
+    let folder = LayerFile {
+        path,
+        place,
+        repository,
+        content,
+        is_link,
+    };
     Some(UnreadFolder { folder, why })
 }
 
@@ -870,7 +968,10 @@ fn parent(folder: &RepoPath) -> Option<RepoPath> {
     if folder.as_str().is_empty() {
         return None;
     }
-    let parent = folder.as_str().rsplit_once('/').map_or("", |(parent, _)| parent);
+    let parent = folder
+        .as_str()
+        .rsplit_once('/')
+        .map_or("", |(parent, _)| parent);
     Some(RepoPath::new(parent))
 }
 
@@ -893,13 +994,23 @@ impl Definition {
     ) -> Option<Self> {
         let data = root.and_then(|root| root.as_mapping()?.get_entry("data"));
         let site_type = data.and_then(|(_, data)| data.get("site_type"));
-        let Some(Node { value: Value::String(name), span, .. }) = site_type else {
+        let Some(Node {
+            value: Value::String(name),
+            span,
+            ..
+        }) = site_type
+        else {
             let at = site_type
                 .map(|wrong| wrong.span)
                 .or(data.map(|(key, _)| key.span))
-                .or(root.and_then(|root| root.as_mapping()?.keys().next()).map(|key| key.span))
+                .or(root
+                    .and_then(|root| root.as_mapping()?.keys().next())
+                    .map(|key| key.span))
                 .unwrap_or(Span::point(file, 0));
-            problems.push(LayoutProblem::InvalidDefinition { site: site.clone(), at });
+            problems.push(LayoutProblem::InvalidDefinition {
+                site: site.clone(),
+                at,
+            });
             return None;
         };
         let repositories = root.and_then(Layout::repositories_of);
@@ -907,7 +1018,11 @@ impl Definition {
         let revision =
             revision.and_then(|node| Some(Spanned::new(node.as_str()?.into(), node.span)));
         let site_type = Spanned::new(name.clone().into(), *span);
-        Some(Self { site_type, repositories, revision })
+        Some(Self {
+            site_type,
+            repositories,
+            revision,
+        })
     }
 
     /// Further repositories of the site in order: those that it names, or all of `given` if it has
@@ -919,21 +1034,39 @@ impl Definition {
         problems: &mut Vec<LayoutProblem>,
     ) -> Vec<usize> {
         let Some(named) = &self.repositories else {
-            return given.iter().filter_map(|it| it.found.clone().ok()).collect();
+            return given
+                .iter()
+                .filter_map(|it| it.found.clone().ok())
+                .collect();
         };
         let mut used = Vec::new();
         for repository in named {
             let unreadable = |why: &Unreadable| {
                 let (site, repository, why) = (site.clone(), repository.clone(), why.clone());
-                LayoutProblem::UnreadableRepository { site, repository, why }
+                LayoutProblem::UnreadableRepository {
+                    site,
+                    repository,
+                    why,
+                }
             };
-            if let Some(Spanned { value: Pin::NotAString(kind), .. }) = &repository.pin {
+            if let Some(Spanned {
+                value: Pin::NotAString(kind),
+                ..
+            }) = &repository.pin
+            {
                 let reason = format!("expected a string for `revision`, found {kind}");
-                problems.push(unreadable(&Unreadable { reason, help: "quote it".to_owned() }));
+                problems.push(unreadable(&Unreadable {
+                    reason,
+                    help: "quote it".to_owned(),
+                }));
                 continue;
             }
             let name = &repository.name;
-            match given.iter().find(|it| it.name == name.value).map(|it| &it.found) {
+            match given
+                .iter()
+                .find(|it| it.name == name.value)
+                .map(|it| &it.found)
+            {
                 Some(Ok(index)) if used.contains(index) => {}
                 Some(Ok(index)) => used.push(*index),
                 Some(Err(why)) => problems.push(unreadable(why)),
@@ -965,14 +1098,25 @@ impl NamedRepository {
     fn read(key: &Key, node: &Node) -> Option<Self> {
         let name = Spanned::new(Arc::from(key.as_str()?), key.span);
         let url = node.get("url").and_then(Node::as_str).map(Arc::from);
-        let pin = node.get("revision").filter(|revision| !revision.is_null()).map(|revision| {
-            let pin = match revision.as_str() {
-                Some(text) => Pin::Revision(text.into()),
-                None => Pin::NotAString(revision.value.kind()),
-            };
-            Spanned::new(pin, revision.span)
-        });
-        let first_key = node.as_mapping().and_then(|keys| keys.keys().next()).map(|key| key.span);
-        Some(Self { name, url, pin, first_key })
+        let pin = node
+            .get("revision")
+            .filter(|revision| !revision.is_null())
+            .map(|revision| {
+                let pin = match revision.as_str() {
+                    Some(text) => Pin::Revision(text.into()),
+                    None => Pin::NotAString(revision.value.kind()),
+                };
+                Spanned::new(pin, revision.span)
+            });
+        let first_key = node
+            .as_mapping()
+            .and_then(|keys| keys.keys().next())
+            .map(|key| key.span);
+        Some(Self {
+            name,
+            url,
+            pin,
+            first_key,
+        })
     }
 }

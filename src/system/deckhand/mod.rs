@@ -246,7 +246,11 @@ impl Matches {
     const KEPT: usize = 5;
 
     fn add(&mut self, doc: DocId) {
-        if self.first.len() < Self::KEPT { self.first.push(doc) } else { self.more += 1 }
+        if self.first.len() < Self::KEPT {
+            self.first.push(doc);
+        } else {
+            self.more += 1;
+        }
     }
 
     fn of(docs: impl IntoIterator<Item = DocId>) -> Self {
@@ -307,7 +311,10 @@ impl<'a> Site<'a> {
         let layers = layers(&documents, policy, &mut problems);
         let mut names = DocumentIndex::of(&documents);
         let repeated = names.repeated(&documents, &mut problems);
-        let family = Family { documents: &documents, repeated: &repeated };
+        let family = Family {
+            documents: &documents,
+            repeated: &repeated,
+        };
         let children = parents::children(family);
         let parents = parents::find(family, &children, &layers, options.semantics, &mut problems);
         let replaced_by =
@@ -315,7 +322,12 @@ impl<'a> Site<'a> {
         names.report_shared(family, &parents, &replaced_by, &mut problems);
         names.resolve(family, &replaced_by);
         let catalog = Arc::new(Catalog::of(&documents));
-        let relations = Arc::new(Relations { repeated, parents, replaced_by, names });
+        let relations = Arc::new(Relations {
+            repeated,
+            parents,
+            replaced_by,
+            names,
+        });
         Self::of(name, documents, policy, catalog, problems, relations)
     }
 
@@ -348,14 +360,19 @@ impl<'a> Site<'a> {
 
     /// Iterates over the documents with their IDs.
     pub fn iter(&self) -> impl Iterator<Item = (DocId, &'a Document)> {
-        self.documents.iter().enumerate().map(|(index, document)| (DocId::at(index), *document))
+        self.documents
+            .iter()
+            .enumerate()
+            .map(|(index, document)| (DocId::at(index), *document))
     }
 
     /// The document that contains this span.
     pub(crate) fn document_at(&self, at: Span) -> Option<DocId> {
         let places = self.places.get_or_init(|| {
-            let mut places: Vec<(Span, DocId)> =
-                self.iter().map(|(doc, document)| (document.span, doc)).collect();
+            let mut places: Vec<(Span, DocId)> = self
+                .iter()
+                .map(|(doc, document)| (document.span, doc))
+                .collect();
             places.sort_unstable_by_key(|(span, doc)| (span.file, span.start, *doc));
             places
         });
@@ -370,7 +387,10 @@ impl<'a> Site<'a> {
         self.aliases.get_or_init(|| {
             let shared = self.documents.iter().flat_map(|document| &document.shared);
             // The last entry of a key wins, so reversing keeps the first alias.
-            shared.rev().map(|shared| (shared.collection, *shared)).collect()
+            shared
+                .rev()
+                .map(|shared| (shared.collection, *shared))
+                .collect()
         })
     }
 
@@ -410,7 +430,10 @@ impl<'a> Site<'a> {
 
     /// The output with this schema and name; the last one if there are several.
     pub fn output(&self, schema: &str, name: &str) -> Option<DocId> {
-        self.relations.names.output(schema, name).filter(|doc| self.is_output(*doc))
+        self.relations
+            .names
+            .output(schema, name)
+            .filter(|doc| self.is_output(*doc))
     }
 
     /// Whether a document is part of the output.
@@ -428,8 +451,17 @@ impl<'a> Site<'a> {
             .map(|(doc, document)| Arc::new(self.recipe(doc, document, options, &mut missing)))
             .collect();
         self.problems.extend(gather_generated(missing));
-        let DeckhandOptions { semantics, missing_source, .. } = *options;
-        Graph { recipes, semantics, missing_source, sharers: 1 }
+        let DeckhandOptions {
+            semantics,
+            missing_source,
+            ..
+        } = *options;
+        Graph {
+            recipes,
+            semantics,
+            missing_source,
+            sharers: 1,
+        }
     }
 
     fn recipe(
@@ -443,7 +475,10 @@ impl<'a> Site<'a> {
         let is_laid = base.is_some() && !document.control;
         let actions = if is_laid { document.actions().len() } else { 0 };
         let mut needs = Vec::with_capacity(usize::from(base.is_some()) + document.sources.len());
-        needs.extend(base.map(|link| Need { doc: link.doc, at: link.selector }));
+        needs.extend(base.map(|link| Need {
+            doc: link.doc,
+            at: link.selector,
+        }));
         // Actions read no other document.
         let mut sources = vec![None; actions];
         sources.reserve_exact(document.sources.len());
@@ -454,7 +489,10 @@ impl<'a> Site<'a> {
                 // Deckhand's code orders a control document after its sources although nothing is
                 // substituted into it (8.2), and rejects the set on a cycle: an error in both
                 // semantics.
-                Some(source) => needs.push(Need { doc: source, at: named.name.span }),
+                Some(source) => needs.push(Need {
+                    doc: source,
+                    at: named.name.span,
+                }),
                 None if document.control => {}
                 None => problems.push(self.missing_source(doc, index, problems.len())),
             }
@@ -481,19 +519,29 @@ impl<'a> Site<'a> {
     /// The document that `doc` is merged into: its parent or the parent's replacement.
     fn base(&self, doc: DocId, document: &Document) -> Option<Link> {
         let parent = self.parent(doc)?;
-        let selector = document.parent_selector.as_ref().expect("a parent was found by a selector");
+        let selector = document
+            .parent_selector
+            .as_ref()
+            .expect("a parent was found by a selector");
         let standing =
             self.relations.replaced_by[parent.index()].filter(|replacement| *replacement != doc);
         let base = standing.map_or(parent, |replacement| self.standing_for(replacement));
         let base = if base == doc { parent } else { base };
         let label = self.matching_label(parent, document);
-        Some(Link { doc: base, selector: selector.span, label })
+        Some(Link {
+            doc: base,
+            selector: selector.span,
+            label,
+        })
     }
 
     /// Span of the first label of `parent` that the child selects.
     pub(crate) fn matching_label(&self, parent: DocId, child: &Document) -> Span {
         let parent = self.document(parent);
-        let wanted = child.parent_selector.as_ref().and_then(|it| it.labels.keys().next());
+        let wanted = child
+            .parent_selector
+            .as_ref()
+            .and_then(|it| it.labels.keys().next());
         let found = wanted.and_then(|key| parent.labels.get_entry(key));
         found.map_or(parent.name_span, |(key, label)| key.span.to(label.span))
     }
@@ -512,7 +560,11 @@ impl<'a> Site<'a> {
         match options.encryption_sources.get(reference) {
             Some(secret) => {
                 let secret = secret.clone().into_secret();
-                Node { span: document.data.span, origin: Origin::Made, ..secret }
+                Node {
+                    span: document.data.span,
+                    origin: Origin::Made,
+                    ..secret
+                }
             }
             None => {
                 problems.push(SiteProblem::MissingEncryptionSource { doc });
@@ -526,8 +578,14 @@ impl<'a> Site<'a> {
         let named = &self.document(doc).sources[index];
         let (schema, name) = (&named.schema.value, &named.name.value);
         if let Some(declared) = self.catalog.find(schema, name) {
-            let generated = GeneratedSource { doc, substitution: index, declared: declared.at };
-            return SiteProblem::GeneratedSources { missing: vec![generated] };
+            let generated = GeneratedSource {
+                doc,
+                substitution: index,
+                declared: declared.at,
+            };
+            return SiteProblem::GeneratedSources {
+                missing: vec![generated],
+            };
         }
         if before.saturating_mul(self.documents.len()) > MAX_COMPARISONS {
             return SiteProblem::MissingSource {
@@ -539,15 +597,26 @@ impl<'a> Site<'a> {
         }
         let same =
             |document: &Document| document.key.schema == *schema && document.key.name == *name;
-        let of_abstract = self.iter().find(|(_, document)| same(document)).map(|(doc, _)| doc);
-        let family = Family { documents: &self.documents, repeated: &self.relations.repeated };
+        let of_abstract = self
+            .iter()
+            .find(|(_, document)| same(document))
+            .map(|(doc, _)| doc);
+        let family = Family {
+            documents: &self.documents,
+            repeated: &self.relations.repeated,
+        };
         let beside = self
             .iter()
             .filter(|(doc, beside)| family.is_concrete(*doc) && beside.key.schema == *schema);
         let mut names: Vec<&str> = beside.map(|(_, beside)| &*beside.key.name).collect();
         names.sort_unstable();
         let near = nearest(name, names).map(Arc::from);
-        SiteProblem::MissingSource { doc, substitution: index, of_abstract, near }
+        SiteProblem::MissingSource {
+            doc,
+            substitution: index,
+            of_abstract,
+            near,
+        }
     }
 }
 
@@ -590,14 +659,22 @@ fn layers(
     policy: Option<DocId>,
     problems: &mut Vec<SiteProblem>,
 ) -> Layers {
-    let Some(policy) = policy else { return Layers::default() };
-    let order: &[Spanned<Arc<str>>] =
-        documents[policy.index()].layer_order.as_deref().unwrap_or_default();
+    let Some(policy) = policy else {
+        return Layers::default();
+    };
+    let order: &[Spanned<Arc<str>>] = documents[policy.index()]
+        .layer_order
+        .as_deref()
+        .unwrap_or_default();
     let mut firsts: FastMap<&str, Span> = FastMap::default();
     for layer in order {
         if let Some(first) = firsts.get(&*layer.value).copied() {
             let again = layer.span;
-            problems.push(SiteProblem::RepeatedLayer { layer: layer.value.clone(), first, again });
+            problems.push(SiteProblem::RepeatedLayer {
+                layer: layer.value.clone(),
+                first,
+                again,
+            });
         } else {
             firsts.insert(&layer.value, layer.span);
         }
@@ -605,16 +682,26 @@ fn layers(
     let layers = Layers::new(order.iter().map(|layer| &*layer.value), documents);
     let members = LazyCell::new(|| {
         let mut members: FastMap<&str, usize> = FastMap::default();
-        for layer in documents.iter().filter_map(|document| document.layer.as_ref()) {
+        for layer in documents
+            .iter()
+            .filter_map(|document| document.layer.as_ref())
+        {
             *members.entry(&layer.value).or_default() += 1;
         }
         members
     });
-    for doc in (0..documents.len()).map(DocId::at).filter(|doc| layers.rank(*doc).is_none()) {
+    for doc in (0..documents.len())
+        .map(DocId::at)
+        .filter(|doc| layers.rank(*doc).is_none())
+    {
         if let Some(layer) = &documents[doc.index()].layer {
             let names = order.iter().map(|layer| &*layer.value);
             let few = problems.len().saturating_mul(order.len()) <= MAX_COMPARISONS;
-            let near = if few { nearest(&layer.value, names) } else { None };
+            let near = if few {
+                nearest(&layer.value, names)
+            } else {
+                None
+            };
             let near = near.map(|name| NearLayer {
                 name: name.into(),
                 is_slip: members[&*layer.value] > 1 && !members.contains_key(name),

@@ -47,7 +47,11 @@ impl<'a> DocumentIndex<'a> {
                     NamedDocuments::One(first) => {
                         entry.insert(NamedDocuments::Several(shared.len()));
                         let documents = vec![first, again];
-                        shared.push(RepeatedDocuments { documents, source: None, output: None });
+                        shared.push(RepeatedDocuments {
+                            documents,
+                            source: None,
+                            output: None,
+                        });
                     }
                     NamedDocuments::Several(of) => shared[of].documents.push(again),
                 },
@@ -108,12 +112,18 @@ impl<'a> DocumentIndex<'a> {
             !document.control && !is_nameless(document) && !family.repeated[doc.index()]
         };
         for shared in &self.shared {
-            let same: Vec<DocId> = shared.documents.iter().copied().filter(is_reported).collect();
+            let same: Vec<DocId> = shared
+                .documents
+                .iter()
+                .copied()
+                .filter(is_reported)
+                .collect();
             for (before, again) in same.iter().copied().enumerate() {
                 let others = same[..before].iter().copied();
                 let mut others = others.filter(|first| !related(*first, again));
-                if let Some(first) =
-                    others.clone().find(|first| is_output(*first) && is_output(again))
+                if let Some(first) = others
+                    .clone()
+                    .find(|first| is_output(*first) && is_output(again))
                 {
                     problems.push(SiteProblem::DuplicateOutput { first, again });
                 } else if let Some(first) = others.find(plain)

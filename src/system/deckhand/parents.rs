@@ -29,7 +29,9 @@ impl Layers {
             known.entry(layer).or_insert(rank);
         }
         let rank = |document: &&Document| known.get(&*document.layer.as_ref()?.value).copied();
-        Self { ranks: documents.iter().map(rank).collect() }
+        Self {
+            ranks: documents.iter().map(rank).collect(),
+        }
     }
 
     /// Rank of a document's layer, from the highest; `None` without a layer, or in a layer unknown
@@ -43,7 +45,11 @@ impl Layers {
 pub(super) fn children(family: Family<'_>) -> Vec<DocId> {
     let relates =
         |document: &Document| document.parent_selector.is_some() || document.replacement.is_some();
-    family.iter().filter(|(_, document)| relates(document)).map(|(doc, _)| doc).collect()
+    family
+        .iter()
+        .filter(|(_, document)| relates(document))
+        .map(|(doc, _)| doc)
+        .collect()
 }
 
 /// Documents by label, limited to the labels that selectors use.
@@ -54,7 +60,9 @@ struct LabelIndex {
 impl LabelIndex {
     fn new<'a>(family: Family<'_>, selectors: impl Iterator<Item = &'a Selector>) -> Self {
         // Almost every document has labels, and most labels are not used by any selector.
-        let wanted = selectors.flat_map(|selector| selector.labels.iter()).filter_map(pair);
+        let wanted = selectors
+            .flat_map(|selector| selector.labels.iter())
+            .filter_map(pair);
         let mut carriers: FastMap<_, Vec<DocId>> = wanted.map(|pair| (pair, Vec::new())).collect();
         if carriers.is_empty() {
             return Self { carriers };
@@ -72,7 +80,9 @@ impl LabelIndex {
     /// Whether a document in a layer has one of the labels of `selector`.
     fn finds_any(&self, selector: &Selector, layers: &Layers) -> bool {
         let carriers = selector.labels.iter().filter_map(pair);
-        let mut carriers = carriers.filter_map(|pair| self.carriers.get(&pair)).flatten();
+        let mut carriers = carriers
+            .filter_map(|pair| self.carriers.get(&pair))
+            .flatten();
         carriers.any(|doc| layers.rank(*doc).is_some())
     }
 
@@ -86,7 +96,9 @@ impl LabelIndex {
             .labels
             .iter()
             .map(|label| {
-                pair(label).and_then(|pair| self.carriers.get(&pair)).map_or(&[][..], Vec::as_slice)
+                pair(label)
+                    .and_then(|pair| self.carriers.get(&pair))
+                    .map_or(&[][..], Vec::as_slice)
             })
             .min_by_key(|carriers| carriers.len())
             .unwrap_or_default();
@@ -101,14 +113,23 @@ impl LabelIndex {
 fn pair((key, value): (&Key, &Node)) -> Option<(Key, Key)> {
     match &value.value {
         Value::Sequence(_) | Value::Mapping(_) | Value::Set(_) | Value::Pairs(_) => None,
-        scalar => Some((key.clone(), Key { value: scalar.clone(), span: value.span })),
+        scalar => Some((
+            key.clone(),
+            Key {
+                value: scalar.clone(),
+                span: value.span,
+            },
+        )),
     }
 }
 
 /// Whether a document has all labels of a selector.
 pub(super) fn has_all_labels(document: &Document, selector: &Selector) -> bool {
     selector.labels.iter().all(|(key, wanted)| {
-        document.labels.get(key).is_some_and(|label| label.value.equals_in_python(&wanted.value))
+        document
+            .labels
+            .get(key)
+            .is_some_and(|label| label.value.equals_in_python(&wanted.value))
     })
 }
 
@@ -125,7 +146,13 @@ pub(super) fn find(
     let selecting = || children.iter().copied().filter_map(selector);
     let index = LabelIndex::new(family, selecting().map(|(_, selector)| selector));
     let known = HashMap::default();
-    let mut search = ParentSearch { documents, layers, semantics, index, known };
+    let mut search = ParentSearch {
+        documents,
+        layers,
+        semantics,
+        index,
+        known,
+    };
     let mut parents = vec![None; documents.len()];
     for (child, selector) in selecting() {
         if documents[child.index()].mixed_keys.is_some() && search.index.finds_any(selector, layers)
@@ -174,11 +201,18 @@ impl<'a> ParentSearch<'a> {
     ) -> Rc<SelectorMatches> {
         let document = self.documents[child.index()];
         let labels = selector.labels.iter();
-        let labels: Option<Vec<(&Key, Key)>> =
-            labels.map(|(key, value)| pair((key, value)).map(|(_, value)| (key, value))).collect();
+        let labels: Option<Vec<(&Key, Key)>> = labels
+            .map(|(key, value)| pair((key, value)).map(|(_, value)| (key, value)))
+            .collect();
         // A label that is a list matches nothing.
-        let Some(labels) = labels else { return Rc::default() };
-        let cache_key = SelectorKey { labels, schema: &document.key.schema, rank };
+        let Some(labels) = labels else {
+            return Rc::default();
+        };
+        let cache_key = SelectorKey {
+            labels,
+            schema: &document.key.schema,
+            rank,
+        };
         if let Some(known) = self.known.get(&cache_key) {
             return known.clone();
         }
@@ -191,7 +225,9 @@ impl<'a> ParentSearch<'a> {
         let mut matched = SelectorMatches::default();
         for parent in self.index.carriers(selector, self.documents) {
             // Deckhand ignores documents without a layer (6.1, 6.2).
-            let Some(rank) = self.layers.rank(parent) else { continue };
+            let Some(rank) = self.layers.rank(parent) else {
+                continue;
+            };
             let document = self.documents[parent.index()];
             // Both cases are errors in Deckhand's code (D04, D05).
             if *document.key.schema != *schema {
@@ -211,7 +247,9 @@ impl<'a> ParentSearch<'a> {
             }
         }
         // The sort is stable, so input order is kept within a layer.
-        matched.candidates.sort_by_key(|(rank, _)| std::cmp::Reverse(*rank));
+        matched
+            .candidates
+            .sort_by_key(|(rank, _)| std::cmp::Reverse(*rank));
         matched
     }
 
@@ -227,10 +265,19 @@ impl<'a> ParentSearch<'a> {
         let of_other_schema = matched.of_other_schema.clone();
         // Deckhand never matches a document with itself.
         let not_above = Matches::without(&matched.not_above, child);
-        let refused =
-            [(of_other_schema, ParentRefusal::OtherSchema), (not_above, ParentRefusal::NotAbove)];
-        for (parents, refusal) in refused.into_iter().filter(|(parents, _)| parents.count() > 0) {
-            problems.push(SiteProblem::RefusedMatch { child, parents, refusal });
+        let refused = [
+            (of_other_schema, ParentRefusal::OtherSchema),
+            (not_above, ParentRefusal::NotAbove),
+        ];
+        for (parents, refusal) in refused
+            .into_iter()
+            .filter(|(parents, _)| parents.count() > 0)
+        {
+            problems.push(SiteProblem::RefusedMatch {
+                child,
+                parents,
+                refusal,
+            });
         }
         let controls = matched.controls.first.iter().copied();
         problems.extend(controls.map(|parent| SiteProblem::ControlParent { child, parent }));
@@ -261,7 +308,11 @@ fn report_ambiguity(child: DocId, candidates: &[(usize, DocId)], problems: &mut 
     if let Some(farther) = layers.find(|layer| layer.len() > 1) {
         let parents = Matches::of(farther.iter().map(|(_, doc)| *doc));
         let refusal = ParentRefusal::TwoFarther { nearer };
-        problems.push(SiteProblem::RefusedMatch { child, parents, refusal });
+        problems.push(SiteProblem::RefusedMatch {
+            child,
+            parents,
+            refusal,
+        });
     }
 }
 
@@ -297,7 +348,9 @@ pub(super) fn replacements(
         }
     }
     for (index, replacement) in replaced_by.iter().enumerate() {
-        let Some(replacement) = *replacement else { continue };
+        let Some(replacement) = *replacement else {
+            continue;
+        };
         let (replaced, by) = (documents[index], documents[replacement.index()]);
         if replaced.replacement.is_some() {
             problems.push(SiteProblem::NestedReplacement {

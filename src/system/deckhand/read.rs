@@ -56,14 +56,25 @@ pub fn read(
     known: &mut KnownTexts,
     around: Surroundings<'_>,
 ) -> Reading {
-    let nothing = |kind| Reading::Nothing(DocumentFault { at: heading(document), kind });
+    let nothing = |kind| {
+        Reading::Nothing(DocumentFault {
+            at: heading(document),
+            kind,
+        })
+    };
     let as_written = match &document.root.value {
         Value::Null => return nothing(DocumentFaultKind::Empty { more: 0 }),
         Value::Mapping(root) => root,
-        other => return nothing(DocumentFaultKind::NotADocument { found: other.kind() }),
+        other => {
+            return nothing(DocumentFaultKind::NotADocument {
+                found: other.kind(),
+            });
+        }
     };
     let Some((schema_key, schema)) = as_written.get_entry("schema") else {
-        return nothing(DocumentFaultKind::NotADocument { found: "a mapping without `schema`" });
+        return nothing(DocumentFaultKind::NotADocument {
+            found: "a mapping without `schema`",
+        });
     };
     let Some(name) = schema.as_str() else {
         return nothing(DocumentFaultKind::NotADocument {
@@ -72,7 +83,11 @@ pub fn read(
     };
     let mut reader = DocumentReader::new(text, known, around);
     let is_wrapped = name == MANAGED;
-    let managed = if is_wrapped { reader.managed(as_written, schema_key.span) } else { None };
+    let managed = if is_wrapped {
+        reader.managed(as_written, schema_key.span)
+    } else {
+        None
+    };
     let root = managed.unwrap_or(as_written);
     let encrypted = is_wrapped && is_encrypted(as_written);
     let wrapper = is_wrapped.then_some(&**as_written);
@@ -88,8 +103,11 @@ pub(crate) fn revised(document: &Document, root: Node, known: &mut KnownTexts) -
         unreachable!("only the entries of a document's mapping are edited")
     };
     let written = yaml::YamlDocument { root, span, shared };
-    let around =
-        Surroundings { kinds: &document.secret_kinds, folder: document.folder, problems: &[] };
+    let around = Surroundings {
+        kinds: &document.secret_kinds,
+        folder: document.folder,
+        problems: &[],
+    };
     let mut reader = DocumentReader::new("", known, around);
     reader.document(&written, &mapping, None, document.wrapped_encrypted)
 }
@@ -102,7 +120,11 @@ pub(crate) fn is_policy(schema: &str) -> bool {
 /// Span to point at for a whole document: its first key, or the start of its content or of the
 /// document.
 fn heading(document: &yaml::YamlDocument) -> Span {
-    match document.root.as_mapping().and_then(|root| root.keys().next()) {
+    match document
+        .root
+        .as_mapping()
+        .and_then(|root| root.keys().next())
+    {
         Some(first) => first.span,
         None if document.root.is_null() => Span::point(document.span.file, document.span.start),
         None => Span::point(document.span.file, document.root.span.start),
@@ -111,7 +133,9 @@ fn heading(document: &yaml::YamlDocument) -> Span {
 
 /// Whether a wrapper declares the wrapped document as encrypted.
 fn is_encrypted(root: &Mapping) -> bool {
-    root.get("data").and_then(|data| data.get("encrypted")).is_some()
+    root.get("data")
+        .and_then(|data| data.get("encrypted"))
+        .is_some()
 }
 
 /// A mapping that is being read, with its name and the span to report for missing keys.
@@ -173,7 +197,13 @@ struct DocumentReader<'a> {
 
 impl<'r> DocumentReader<'r> {
     fn new(text: &'r str, known: &'r mut KnownTexts, around: Surroundings<'r>) -> Self {
-        Self { text, known, around, faults: Vec::new(), explained: Vec::new() }
+        Self {
+            text,
+            known,
+            around,
+            faults: Vec::new(),
+            explained: Vec::new(),
+        }
     }
 
     fn document(
@@ -183,10 +213,19 @@ impl<'r> DocumentReader<'r> {
         wrapper: Option<&Mapping>,
         encrypted_data: bool,
     ) -> Document {
-        let at = root.keys().next().map_or_else(|| heading(document), |key| key.span);
-        let top = Section { mapping: root, field: Field::ROOT, at };
+        let at = root
+            .keys()
+            .next()
+            .map_or_else(|| heading(document), |key| key.span);
+        let top = Section {
+            mapping: root,
+            field: Field::ROOT,
+            at,
+        };
         self.check_top_keys(top);
-        let schema = self.text_field(top, "schema").map(|schema| self.report(schema));
+        let schema = self
+            .text_field(top, "schema")
+            .map(|schema| self.report(schema));
         let schema = schema.unwrap_or_else(|| Spanned::new("".into(), at));
         self.check_schema_name(top, "schema", &schema);
         let metadata = self.section(top, "metadata");
@@ -225,8 +264,15 @@ impl<'r> DocumentReader<'r> {
             self.faults.append(&mut self.explained);
         }
         read.whole = Whole::Held(whole(document, root, &read));
-        let read = if secrecy == Secrecy::Nameless { without_names(read) } else { read };
-        Document { faults: std::mem::take(&mut self.faults), ..read }
+        let read = if secrecy == Secrecy::Nameless {
+            without_names(read)
+        } else {
+            read
+        };
+        Document {
+            faults: std::mem::take(&mut self.faults),
+            ..read
+        }
     }
 
     /// Storage policy that the document declares, if it is reliable.
@@ -258,10 +304,16 @@ impl<'r> DocumentReader<'r> {
     fn managed<'a>(&mut self, root: &'a Mapping, at: Span) -> Option<&'a Arc<Mapping>> {
         let data = root.get("data").and_then(Node::as_mapping);
         let inner = data.and_then(|data| data.get("managedDocument"));
-        let Some(Node { value: Value::Mapping(inner), .. }) = inner else {
+        let Some(Node {
+            value: Value::Mapping(inner),
+            ..
+        }) = inner
+        else {
             self.fault(
                 at,
-                DocumentFaultKind::MissingField { field: "data.managedDocument".into() },
+                DocumentFaultKind::MissingField {
+                    field: "data.managedDocument".into(),
+                },
             );
             return None;
         };
@@ -277,7 +329,10 @@ impl<'r> DocumentReader<'r> {
                 let near = near.filter(|near| top.mapping.get(*near).is_none());
                 self.fault(
                     key.span,
-                    DocumentFaultKind::UnknownKey { key: name.into_owned(), near },
+                    DocumentFaultKind::UnknownKey {
+                        key: name.into_owned(),
+                        near,
+                    },
                 );
             }
         }
@@ -289,14 +344,17 @@ impl<'r> DocumentReader<'r> {
         let is_unknown =
             |fault: &&DocumentFault| matches!(fault.kind, DocumentFaultKind::UnknownKey { .. });
         let mut unknown = self.faults.iter().filter(is_unknown);
-        let Some(at) = unknown.next().map(|fault| fault.at) else { return };
+        let Some(at) = unknown.next().map(|fault| fault.at) else {
+            return;
+        };
         if unknown.next().is_some() {
             return;
         }
         for field in ["schema", "metadata"] {
             let is_missing = |fault: &DocumentFault| matches!(&fault.kind, DocumentFaultKind::MissingField { field: missing } if missing == field);
             if self.faults.iter().any(is_missing) {
-                self.faults.retain(|fault| fault.at != at && !is_missing(fault));
+                self.faults
+                    .retain(|fault| fault.at != at && !is_missing(fault));
                 return self.fault(at, DocumentFaultKind::RenamedKey { field });
             }
         }
@@ -305,9 +363,18 @@ impl<'r> DocumentReader<'r> {
     fn data(&mut self, top: Section<'_>, document: &yaml::YamlDocument, encrypted: bool) -> Node {
         let Some((key, data)) = top.mapping.get_entry("data") else {
             let misspelled = |fault: &DocumentFault| {
-                matches!(fault.kind, DocumentFaultKind::UnknownKey { near: Some("data"), .. })
+                matches!(
+                    fault.kind,
+                    DocumentFaultKind::UnknownKey {
+                        near: Some("data"),
+                        ..
+                    }
+                )
             };
-            let missing = DocumentFault { at: top.at, kind: DocumentFaultKind::MissingData };
+            let missing = DocumentFault {
+                at: top.at,
+                kind: DocumentFaultKind::MissingData,
+            };
             if self.faults.iter().any(misspelled) {
                 self.explained.push(missing);
             } else {
@@ -328,15 +395,20 @@ impl<'r> DocumentReader<'r> {
             let expected = "a mapping, list, string, number, boolean or null";
             self.fault(
                 key.span,
-                DocumentFaultKind::WrongType { field: "data".into(), expected, found },
+                DocumentFaultKind::WrongType {
+                    field: "data".into(),
+                    expected,
+                    found,
+                },
             );
         }
         // The token of an encrypted document is binary; Pegleg reads it as text.
         match &data.value {
             Value::Binary(bytes) => match std::str::from_utf8(bytes) {
-                Ok(token) if encrypted => {
-                    Node { value: Value::String(token.into()), ..data.clone() }
-                }
+                Ok(token) if encrypted => Node {
+                    value: Value::String(token.into()),
+                    ..data.clone()
+                },
                 _ => data.clone(),
             },
             _ => data.clone(),
@@ -380,7 +452,9 @@ impl<'r> DocumentReader<'r> {
             mixed_keys: None,
             is_secret_later: false,
         };
-        let Some(metadata) = metadata else { return read };
+        let Some(metadata) = metadata else {
+            return read;
+        };
         let name = self.text_field(metadata, "name");
         read.name_span = name.as_ref().map_or(schema.span, |name| name.span);
         read.control = self.is_control(metadata);
@@ -414,13 +488,18 @@ impl<'r> DocumentReader<'r> {
     }
 
     fn is_control(&mut self, metadata: Section<'_>) -> bool {
-        let Some(schema) = self.text_field(metadata, "schema") else { return false };
+        let Some(schema) = self.text_field(metadata, "schema") else {
+            return false;
+        };
         let version = |kind: &str| schema.value.strip_prefix(kind);
         let valid = version("metadata/Document/v").or_else(|| version("metadata/Control/v"));
         if valid != Some("1") {
             let expected = "`metadata/Document/v1` or `metadata/Control/v1`";
             let field = "metadata.schema".into();
-            self.fault(schema.span, DocumentFaultKind::WrongValue { field, expected });
+            self.fault(
+                schema.span,
+                DocumentFaultKind::WrongValue { field, expected },
+            );
         }
         schema.value.starts_with("metadata/Control")
     }
@@ -429,16 +508,25 @@ impl<'r> DocumentReader<'r> {
         if control && metadata.mapping.get("storagePolicy").is_none() {
             return;
         }
-        let Some(policy) = self.text_field(metadata, "storagePolicy") else { return };
+        let Some(policy) = self.text_field(metadata, "storagePolicy") else {
+            return;
+        };
         if !control && !["encrypted", "cleartext"].contains(&policy.value.as_str()) {
             let expected = "`encrypted` or `cleartext`";
             let field = "metadata.storagePolicy".into();
-            self.fault(policy.span, DocumentFaultKind::WrongValue { field, expected });
+            self.fault(
+                policy.span,
+                DocumentFaultKind::WrongValue { field, expected },
+            );
         }
     }
 
     fn labels(&mut self, metadata: Section<'_>, control: bool) -> Arc<Mapping> {
-        let Some(labels) = metadata.mapping.get("labels").filter(|labels| !labels.is_null()) else {
+        let Some(labels) = metadata
+            .mapping
+            .get("labels")
+            .filter(|labels| !labels.is_null())
+        else {
             return Arc::default();
         };
         let Value::Mapping(mapping) = &labels.value else {
@@ -449,7 +537,11 @@ impl<'r> DocumentReader<'r> {
             if label.as_str().is_none() {
                 let field = format!("metadata.labels.{}", key_text(key));
                 let found = label.value.kind();
-                let kind = DocumentFaultKind::WrongType { field, expected: "a string", found };
+                let kind = DocumentFaultKind::WrongType {
+                    field,
+                    expected: "a string",
+                    found,
+                };
                 self.fault(label.span, kind);
             }
         }
@@ -465,7 +557,11 @@ impl<'r> DocumentReader<'r> {
         for (key, label) in labels.iter().filter(|(_, label)| is_unhashable(label)) {
             let field = format!("{field}.{}", key_text(key));
             let found = label.value.kind();
-            let kind = DocumentFaultKind::WrongType { field, expected: "a scalar", found };
+            let kind = DocumentFaultKind::WrongType {
+                field,
+                expected: "a scalar",
+                found,
+            };
             self.fault(label.span, kind);
         }
     }
@@ -477,7 +573,9 @@ impl<'r> DocumentReader<'r> {
         if control && metadata.mapping.get("layeringDefinition").is_none() {
             return actions;
         }
-        let Some(layering) = self.section(metadata, "layeringDefinition") else { return actions };
+        let Some(layering) = self.section(metadata, "layeringDefinition") else {
+            return actions;
+        };
         if control && layering.mapping.get("layer").is_none() {
             // Control documents need no layer.
         } else if let Some(layer) = self.text_field(layering, "layer")
@@ -496,7 +594,10 @@ impl<'r> DocumentReader<'r> {
                 (None, Some(at)) => self.unpaired(at, "actions", "parentSelector"),
                 _ => {}
             }
-            self.only(layering, &["layer", "abstract", "parentSelector", "actions"]);
+            self.only(
+                layering,
+                &["layer", "abstract", "parentSelector", "actions"],
+            );
         }
         read.parent_selector = selector.and_then(|(_, selector)| selector);
         actions
@@ -523,7 +624,13 @@ impl<'r> DocumentReader<'r> {
             return Some((key.span, None));
         }
         self.check_hashable(labels, "metadata.layeringDefinition.parentSelector");
-        Some((key.span, Some(Selector { labels: labels.clone(), span: selector.span })))
+        Some((
+            key.span,
+            Some(Selector {
+                labels: labels.clone(),
+                span: selector.span,
+            }),
+        ))
     }
 
     /// Reads the actions; returns the span of their key if it is present.
@@ -557,7 +664,13 @@ impl<'r> DocumentReader<'r> {
         let Some(known) = Method::parse(method.value) else {
             let near = near_static(method.value, &["merge", "replace", "delete"]);
             let method_text = method.value.to_string();
-            self.fault(method.span, DocumentFaultKind::UnknownMethod { method: method_text, near });
+            self.fault(
+                method.span,
+                DocumentFaultKind::UnknownMethod {
+                    method: method_text,
+                    near,
+                },
+            );
             return None;
         };
         let parsed = match self.known.action_path(path.value) {
@@ -570,11 +683,17 @@ impl<'r> DocumentReader<'r> {
         if parsed.differs(known) {
             let deckhand = parsed.deckhand_text().map(str::to_owned);
             let path_text = path.value.to_string();
-            let kind =
-                DocumentFaultKind::DifferentPath { method: known, path: path_text, deckhand };
+            let kind = DocumentFaultKind::DifferentPath {
+                method: known,
+                path: path_text,
+                deckhand,
+            };
             self.fault(path.span, kind);
         }
-        let act = Act::Merge { method: known, path: Spanned::new(parsed, path.span) };
+        let act = Act::Merge {
+            method: known,
+            path: Spanned::new(parsed, path.span),
+        };
         Some(Instruction { act, at: item.span })
     }
 
@@ -585,7 +704,9 @@ impl<'r> DocumentReader<'r> {
         read: &mut Document,
         instructions: &mut Vec<Instruction>,
     ) {
-        let Some(list) = metadata.mapping.get("substitutions") else { return };
+        let Some(list) = metadata.mapping.get("substitutions") else {
+            return;
+        };
         let Some(items) = list.as_sequence() else {
             return self.wrong_type(metadata, "substitutions", "a list", list);
         };
@@ -594,7 +715,10 @@ impl<'r> DocumentReader<'r> {
         for (index, item) in items.iter().enumerate() {
             if let Some((source, writing)) = self.substitution(field.item(index), item) {
                 read.sources.push(source);
-                instructions.push(Instruction { act: Act::Substitute(writing), at: item.span });
+                instructions.push(Instruction {
+                    act: Act::Substitute(writing),
+                    at: item.span,
+                });
             }
         }
     }
@@ -608,11 +732,24 @@ impl<'r> DocumentReader<'r> {
         let source = self.section(section, "src");
         let to = self.destinations(section);
         self.only(section, &["src", "dest"]);
-        let source = Section { field: section.field.key("src"), ..source? };
+        let source = Section {
+            field: section.field.key("src"),
+            ..source?
+        };
         let schema = self.text_field(source, "schema");
         let name = self.text_field(source, "name");
         let path = self.text_field(source, "path");
-        self.only(source, &["schema", "name", "path", "pattern", "match_group", "deepcopy"]);
+        self.only(
+            source,
+            &[
+                "schema",
+                "name",
+                "path",
+                "pattern",
+                "match_group",
+                "deepcopy",
+            ],
+        );
         let extract = self.extract(source);
         let deepcopy = self.flag(source, "deepcopy").is_some();
         let (schema, name, path) = (schema?, name?, path?);
@@ -622,22 +759,45 @@ impl<'r> DocumentReader<'r> {
         let extract = extract.ok()?;
         let span = section.mapping.get("src")?.span;
         let written = source.mapping.get("deepcopy").map(|node| node.span);
-        let source = SubstitutionSource { schema, name, span, deepcopy: written };
-        Some((source, Writing { from, extract, to, deepcopy }))
+        let source = SubstitutionSource {
+            schema,
+            name,
+            span,
+            deepcopy: written,
+        };
+        Some((
+            source,
+            Writing {
+                from,
+                extract,
+                to,
+                deepcopy,
+            },
+        ))
     }
 
     /// Reads the part of the source to use; the error of an unusable part has already been
     /// reported.
     fn extract(&mut self, source: Section<'_>) -> Result<Option<Box<Extract>>, ()> {
-        let group = match source.mapping.get("match_group").filter(|group| !group.is_null()) {
+        let group = match source
+            .mapping
+            .get("match_group")
+            .filter(|group| !group.is_null())
+        {
             None => None,
-            Some(Node { value: Value::Int(group), span, .. }) => Some(Spanned::new(*group, *span)),
+            Some(Node {
+                value: Value::Int(group),
+                span,
+                ..
+            }) => Some(Spanned::new(*group, *span)),
             Some(other) => {
                 self.wrong_type(source, "match_group", "an integer", other);
                 return Err(());
             }
         };
-        let Some(pattern) = self.optional_text(source, "pattern")? else { return Ok(None) };
+        let Some(pattern) = self.optional_text(source, "pattern")? else {
+            return Ok(None);
+        };
         let Some(pattern) = self.pattern(source, pattern, false)? else {
             return Ok(None);
         };
@@ -658,11 +818,15 @@ impl<'r> DocumentReader<'r> {
             let expected = "a mapping, or a list with at least one mapping";
             self.fault(
                 dest.span,
-                DocumentFaultKind::WrongValue { field: field.to_string(), expected },
+                DocumentFaultKind::WrongValue {
+                    field: field.to_string(),
+                    expected,
+                },
             );
         }
         let each = items.iter().enumerate();
-        each.filter_map(|(index, item)| self.destination(field.item(index), item)).collect()
+        each.filter_map(|(index, item)| self.destination(field.item(index), item))
+            .collect()
     }
 
     fn destination(&mut self, field: Field<'_>, item: &Node) -> Option<Destination> {
@@ -695,23 +859,36 @@ impl<'r> DocumentReader<'r> {
             Err(()) if is_recursive => Some(unusable),
             Err(()) => return Err(()),
         };
-        let Some(pattern) = pattern else { return Ok(None) };
-        Ok(Some(Part { pattern, depth: depth? }))
+        let Some(pattern) = pattern else {
+            return Ok(None);
+        };
+        Ok(Some(Part {
+            pattern,
+            depth: depth?,
+        }))
     }
 
     /// Reads `recurse.depth`; an error if it is unusable.
     fn depth(&mut self, section: Section<'_>) -> Result<Option<i64>, ()> {
-        let Some((key, recurse)) = section.mapping.get_entry("recurse") else { return Ok(None) };
+        let Some((key, recurse)) = section.mapping.get_entry("recurse") else {
+            return Ok(None);
+        };
         let Some(mapping) = recurse.as_mapping() else {
             self.fault(key.span, DocumentFaultKind::MissingDepth);
             return Err(());
         };
         match mapping.get("depth") {
-            Some(Node { value: Value::Int(depth), .. }) if *depth >= -1 => Ok(Some(*depth)),
+            Some(Node {
+                value: Value::Int(depth),
+                ..
+            }) if *depth >= -1 => Ok(Some(*depth)),
             Some(depth) => {
                 let field = section.path_of("recurse.depth");
                 let expected = "an integer of at least -1";
-                self.fault(depth.span, DocumentFaultKind::WrongValue { field, expected });
+                self.fault(
+                    depth.span,
+                    DocumentFaultKind::WrongValue { field, expected },
+                );
                 Err(())
             }
             None => {
@@ -731,33 +908,58 @@ impl<'r> DocumentReader<'r> {
             && !is_usable_schema_name(&read.key.name)
         {
             let name = read.key.name.to_string();
-            self.fault(read.name_span, DocumentFaultKind::UnusableSchemaName { name });
+            self.fault(
+                read.name_span,
+                DocumentFaultKind::UnusableSchemaName { name },
+            );
         }
     }
 
     fn layer_order(&mut self, read: &Document, top: Section<'_>) -> Vec<Spanned<Arc<str>>> {
         let field = "data.layerOrder";
-        let at = top.mapping.get_entry("data").map_or(top.at, |(key, _)| key.span);
+        let at = top
+            .mapping
+            .get_entry("data")
+            .map_or(top.at, |(key, _)| key.span);
         if let Some(mapping) = read.data.as_mapping() {
-            self.only(Section { mapping, field: Field::Named("data"), at }, &["layerOrder"]);
+            self.only(
+                Section {
+                    mapping,
+                    field: Field::Named("data"),
+                    at,
+                },
+                &["layerOrder"],
+            );
         }
         let Some(order) = read.data.get("layerOrder") else {
-            self.fault(at, DocumentFaultKind::MissingField { field: field.into() });
+            self.fault(
+                at,
+                DocumentFaultKind::MissingField {
+                    field: field.into(),
+                },
+            );
             return Vec::new();
         };
         let wrong = |found: &Node, field: String, expected| DocumentFault {
             at: found.span,
-            kind: DocumentFaultKind::WrongType { field, expected, found: found.value.kind() },
+            kind: DocumentFaultKind::WrongType {
+                field,
+                expected,
+                found: found.value.kind(),
+            },
         };
         let Some(items) = order.as_sequence() else {
-            self.faults.push(wrong(order, field.into(), "a list of layers"));
+            self.faults
+                .push(wrong(order, field.into(), "a list of layers"));
             return Vec::new();
         };
         let mut layers = Vec::new();
         for (index, item) in items.iter().enumerate() {
             match &item.value {
                 Value::String(layer) => layers.push(Spanned::new(layer.clone().into(), item.span)),
-                _ => self.faults.push(wrong(item, format!("{field}[{index}]"), "a string")),
+                _ => self
+                    .faults
+                    .push(wrong(item, format!("{field}[{index}]"), "a string")),
             }
         }
         layers
@@ -768,7 +970,12 @@ impl<'r> DocumentReader<'r> {
     }
 
     fn missing(&mut self, section: Section<'_>, key: &str) {
-        self.fault(section.at, DocumentFaultKind::MissingField { field: section.path_of(key) });
+        self.fault(
+            section.at,
+            DocumentFaultKind::MissingField {
+                field: section.path_of(key),
+            },
+        );
     }
 
     fn wrong_type(
@@ -788,8 +995,10 @@ impl<'r> DocumentReader<'r> {
 
     /// Reads a required mapping.
     fn section<'a>(&mut self, outer: Section<'a>, key: &'static str) -> Option<Section<'a>> {
-        let Some((written, node)) =
-            outer.mapping.get_entry(key).filter(|(_, node)| !node.is_null())
+        let Some((written, node)) = outer
+            .mapping
+            .get_entry(key)
+            .filter(|(_, node)| !node.is_null())
         else {
             self.missing(outer, key);
             return None;
@@ -804,7 +1013,11 @@ impl<'r> DocumentReader<'r> {
             "layeringDefinition" => "metadata.layeringDefinition",
             _ => key,
         };
-        Some(Section { mapping, field: Field::Named(field), at: written.span })
+        Some(Section {
+            mapping,
+            field: Field::Named(field),
+            at: written.span,
+        })
     }
 
     /// Reads a list item that must be a mapping.
@@ -826,7 +1039,11 @@ impl<'r> DocumentReader<'r> {
     /// Reads a required string.
     fn text_field<'a>(&mut self, section: Section<'a>, key: &str) -> Option<Spanned<&'a SmolStr>> {
         match section.mapping.get(key).filter(|node| !node.is_null()) {
-            Some(Node { value: Value::String(text), span, .. }) => Some(Spanned::new(text, *span)),
+            Some(Node {
+                value: Value::String(text),
+                span,
+                ..
+            }) => Some(Spanned::new(text, *span)),
             Some(other) => {
                 self.wrong_type(section, key, "a string", other);
                 None
@@ -877,7 +1094,10 @@ impl<'r> DocumentReader<'r> {
             }
             self.fault(
                 key.span,
-                DocumentFaultKind::UnknownField { field: section.path_of(&name), near },
+                DocumentFaultKind::UnknownField {
+                    field: section.path_of(&name),
+                    near,
+                },
             );
         }
     }
@@ -892,7 +1112,10 @@ impl<'r> DocumentReader<'r> {
         if !is_schema_name(&schema.value) {
             let expected = "of the form `namespace/Kind/v1`, letters only in the first two parts";
             let field = section.path_of(key);
-            self.fault(schema.span, DocumentFaultKind::WrongValue { field, expected });
+            self.fault(
+                schema.span,
+                DocumentFaultKind::WrongValue { field, expected },
+            );
         }
     }
 
@@ -913,7 +1136,13 @@ impl<'r> DocumentReader<'r> {
 
     fn invalid_path(&mut self, section: Section<'_>, text: &Spanned<&SmolStr>, error: PathError) {
         let at = self.span_in(text, error.at);
-        self.fault(at, DocumentFaultKind::InvalidPath { field: section.path_of("path"), error });
+        self.fault(
+            at,
+            DocumentFaultKind::InvalidPath {
+                field: section.path_of("path"),
+                error,
+            },
+        );
     }
 
     /// Reads a pattern; `None` if it is empty, an error if it is invalid.
@@ -937,7 +1166,14 @@ impl<'r> DocumentReader<'r> {
                     (false, false) => PatternUse::Always,
                 };
                 let message = error.message;
-                self.fault(at, DocumentFaultKind::InvalidPattern { field, message, failure });
+                self.fault(
+                    at,
+                    DocumentFaultKind::InvalidPattern {
+                        field,
+                        message,
+                        failure,
+                    },
+                );
                 Err(())
             }
         }
@@ -946,14 +1182,19 @@ impl<'r> DocumentReader<'r> {
     /// Span of byte `at` of a string if its source is verbatim (plain, or quoted without escapes);
     /// otherwise of the whole string.
     fn span_in(&self, text: &Spanned<&SmolStr>, at: usize) -> Span {
-        let Some(written) = self.text.get(text.span.range()) else { return text.span };
+        let Some(written) = self.text.get(text.span.range()) else {
+            return text.span;
+        };
         let quotes = usize::from(written.starts_with(['"', '\'']));
         let inner = written.get(quotes..written.len() - quotes);
         if inner != Some(text.value.as_str()) {
             return text.span;
         }
         let start = text.span.start + crate::source::offset(quotes + at.min(text.value.len()));
-        let width = text.value[at.min(text.value.len())..].chars().next().map_or(0, char::len_utf8);
+        let width = text.value[at.min(text.value.len())..]
+            .chars()
+            .next()
+            .map_or(0, char::len_utf8);
         Span::new(text.span.file, start, start + crate::source::offset(width))
     }
 }
@@ -966,7 +1207,9 @@ fn whole(document: &yaml::YamlDocument, root: &Arc<Mapping>, read: &Document) ->
             *value = value.clone().into_secret();
         }
     } else if read.data.secret && root.get("data").is_some() {
-        let slot = Mapping::to_change(&mut root).get_mut("data").expect("`data` is present");
+        let slot = Mapping::to_change(&mut root)
+            .get_mut("data")
+            .expect("`data` is present");
         *slot = read.data.clone();
     }
     Node::new(Value::Mapping(root), document.root.span)
@@ -996,8 +1239,12 @@ fn without_names(read: Document) -> Document {
 /// Start of the first key after the data.
 fn after_data(read: &Document, root: &Mapping, wrapper: Option<&Mapping>) -> Option<u32> {
     let end = read.data.span.end.max(read.data_key?.end);
-    let keys = root.keys().chain(wrapper.into_iter().flat_map(Mapping::keys));
-    keys.map(|key| key.span.start).filter(|start| *start >= end).min()
+    let keys = root
+        .keys()
+        .chain(wrapper.into_iter().flat_map(Mapping::keys));
+    keys.map(|key| key.span.start)
+        .filter(|start| *start >= end)
+        .min()
 }
 
 /// A key of a mapping in `node` whose type differs from that of the first key, and the first key.
@@ -1027,7 +1274,8 @@ fn near_static(name: &str, known: &[&'static str]) -> Option<&'static str> {
 }
 
 fn key_text(key: &Key) -> Cow<'_, str> {
-    key.as_str().map_or_else(|| yaml::emit::scalar_text(&key.value).into(), Cow::from)
+    key.as_str()
+        .map_or_else(|| yaml::emit::scalar_text(&key.value).into(), Cow::from)
 }
 
 /// Copies a string that outlives its document.

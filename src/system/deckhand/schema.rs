@@ -34,12 +34,18 @@ impl Compiled {
     fn of(root: &Node, patterns: &Arc<Patterns>, kept: bool) -> Arc<Self> {
         let (schema, problems) = Schema::compile_with(root, patterns);
         let schema = if kept { schema.into() } else { OnceLock::new() };
-        Arc::new(Self { root: root.clone(), patterns: patterns.clone(), schema, problems })
+        Arc::new(Self {
+            root: root.clone(),
+            patterns: patterns.clone(),
+            schema,
+            problems,
+        })
     }
 
     /// The compiled schema.
     fn schema(&self) -> &Schema {
-        self.schema.get_or_init(|| Schema::compile_with(&self.root, &self.patterns).0)
+        self.schema
+            .get_or_init(|| Schema::compile_with(&self.root, &self.patterns).0)
     }
 }
 
@@ -93,7 +99,11 @@ impl Schemas {
     pub(crate) fn groups(&self, root: &Node, sources: &SourceMap) -> Arc<Groups> {
         self.get_or_make(Some(root), 0, || {
             let nothing = Node::made(Value::Null, root.span);
-            let root = if self.is_too_large(root) { &nothing } else { root };
+            let root = if self.is_too_large(root) {
+                &nothing
+            } else {
+                root
+            };
             Groups::of_schema(root, sources)
         })
     }
@@ -139,7 +149,9 @@ impl Schemas {
 
     fn is_too_large(&self, root: &Node) -> bool {
         let problems = &self.compiled(root).problems;
-        problems.iter().any(|problem| problem.fault == SchemaFault::TooLarge)
+        problems
+            .iter()
+            .any(|problem| problem.fault == SchemaFault::TooLarge)
     }
 
     /// The schema at `root`, compiled.
@@ -154,7 +166,9 @@ impl Schemas {
             (place, known.len() <= Self::MAX_KEPT)
         };
         // The schema keeps the mapping alive, so that its address stays unique.
-        place.get_or_init(|| Compiled::of(root, &self.patterns, kept)).clone()
+        place
+            .get_or_init(|| Compiled::of(root, &self.patterns, kept))
+            .clone()
     }
 
     /// Violations of `compiled` by `data`, the rendered data of `document`. Sites share documents,
@@ -176,7 +190,11 @@ impl Schemas {
             return validate();
         }
         let pair = (Arc::as_ptr(compiled).addr(), Arc::as_ptr(written).addr());
-        let validated = || self.validated.lock().unwrap_or_else(PoisonError::into_inner);
+        let validated = || {
+            self.validated
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
         if let Some((_, _, refusal)) = validated().get(&pair) {
             return refusal.clone();
         }
@@ -223,8 +241,13 @@ pub fn refused<'d>(
     sharers: usize,
     data: impl Fn(DocId) -> Option<&'d Node>,
 ) -> Vec<Refused> {
-    let outputs = site.iter().map(|(doc, _)| doc).filter(|doc| site.is_output(*doc));
-    outputs.filter_map(|doc| refused_output(site, schemas, sharers, doc, data(doc)?)).collect()
+    let outputs = site
+        .iter()
+        .map(|(doc, _)| doc)
+        .filter(|doc| site.is_output(*doc));
+    outputs
+        .filter_map(|doc| refused_output(site, schemas, sharers, doc, data(doc)?))
+        .collect()
 }
 
 /// Returns the schema violations of one output with this rendered data.
@@ -275,12 +298,18 @@ pub(crate) fn breaches<'d>(
         return found;
     }
     for (doc, recipe) in graph.outputs() {
-        let Some(of_schema) = groups.get(&*recipe.key.schema) else { continue };
+        let Some(of_schema) = groups.get(&*recipe.key.schema) else {
+            continue;
+        };
         let Some(data) = data(doc) else { continue };
         for groups in of_schema {
             let findings = groups.findings(data, versions).into_iter();
             let is_secret = groups.is_secret();
-            found.extend(findings.map(|finding| Breached { doc, finding, is_secret }));
+            found.extend(findings.map(|finding| Breached {
+                doc,
+                finding,
+                is_secret,
+            }));
         }
     }
     found
@@ -327,7 +356,9 @@ static OWN: LazyLock<Vec<(&'static str, Arc<Compiled>)>> = LazyLock::new(|| {
         .chain([("deckhand/ValidationPolicy/v1", VALIDATION_POLICY)])
         .chain(TEXT_KINDS.map(|kind| (kind, TEXT)));
     let patterns = Arc::default();
-    texts.map(|(kind, text)| (kind, Compiled::of(&root_of(text), &patterns, true))).collect()
+    texts
+        .map(|(kind, text)| (kind, Compiled::of(&root_of(text), &patterns, true)))
+        .collect()
 });
 
 /// Deckhand's own schema for a kind of documents, which no DataSchema can override.
@@ -338,7 +369,10 @@ fn own_schema(kind: &str) -> Option<&'static Arc<Compiled>> {
 
 fn root_of(text: &str) -> Node {
     let mut documents = yaml::parse(FileId::default(), text).documents;
-    documents.pop().expect("the built-in schema is valid YAML").root
+    documents
+        .pop()
+        .expect("the built-in schema is valid YAML")
+        .root
 }
 
 /// Kinds of documents whose data is a string.

@@ -43,7 +43,9 @@ impl SecretKinds {
             let kind = schema.rfind('/').map_or(schema, |at| &schema[..=at]);
             Arc::from(kind)
         };
-        Self { kinds: schemas.into_iter().map(kind).collect() }
+        Self {
+            kinds: schemas.into_iter().map(kind).collect(),
+        }
     }
 
     /// Whether documents of `schema` are secret.
@@ -57,9 +59,18 @@ impl SecretKinds {
         // White space is ignored, since a mistake may have split a word.
         let mut text: String = text.split_whitespace().collect();
         text.make_ascii_lowercase();
-        let words = ["encrypt", "passphrase", "privatekey", "certificatekey", "authoritykey"];
+        let words = [
+            "encrypt",
+            "passphrase",
+            "privatekey",
+            "certificatekey",
+            "authoritykey",
+        ];
         words.iter().any(|word| text.contains(word))
-            || self.kinds.iter().any(|kind| text.contains(&*kind.to_ascii_lowercase()))
+            || self
+                .kinds
+                .iter()
+                .any(|kind| text.contains(&*kind.to_ascii_lowercase()))
             || values_after(&text, "deckhand/").any(is_unknown_to_deckhand)
             || values_after(&text, "storagepolicy").any(|policy| !policy.starts_with("cleartext"))
     }
@@ -75,14 +86,22 @@ impl SecretKinds {
         let kind = kind_of(schema).to_ascii_lowercase();
         if let Some(name) = kind.strip_prefix("deckhand/") {
             // A configuration can make a kind of Deckhand public.
-            let is_kind =
-                |known: &&str| known.rfind('/').is_some_and(|at| schema.starts_with(&known[..=at]));
+            let is_kind = |known: &&str| {
+                known
+                    .rfind('/')
+                    .is_some_and(|at| schema.starts_with(&known[..=at]))
+            };
             return !PUBLIC_KINDS.contains(&name) && !Self::SCHEMAS.iter().any(is_kind);
         }
         // Other kinds may have names similar to configured ones.
         let is_meant = |it: &&Arc<str>| folder == Folder::Secrets || it.starts_with("deckhand/");
         let is_as_long = |it: &&str| it.len().abs_diff(kind.len()) <= MAX_DISTANCE;
-        let own = self.kinds.iter().filter(is_meant).map(|it| kind_of(it)).filter(is_as_long);
+        let own = self
+            .kinds
+            .iter()
+            .filter(is_meant)
+            .map(|it| kind_of(it))
+            .filter(is_as_long);
         let own: Vec<String> = own.map(str::to_ascii_lowercase).collect();
         is_similar(&kind, own.iter().map(|kind| &**kind))
     }
@@ -103,7 +122,10 @@ pub enum Folder {
 impl Folder {
     /// Folder of the file at a path.
     pub(crate) fn of(path: &RepoPath) -> Self {
-        let folders = path.as_str().rsplit_once('/').map_or("", |(folders, _)| folders);
+        let folders = path
+            .as_str()
+            .rsplit_once('/')
+            .map_or("", |(folders, _)| folders);
         Self::among(folders.split('/'))
     }
 
@@ -111,13 +133,17 @@ impl Folder {
     pub(crate) fn in_tree(tree: &dyn Tree, path: &RepoPath) -> Self {
         match Self::of(path) {
             Self::Secrets => Self::Secrets,
-            Self::Other => tree.real_path(path).map_or(Self::Other, |real| Self::of(&real)),
+            Self::Other => tree
+                .real_path(path)
+                .map_or(Self::Other, |real| Self::of(&real)),
         }
     }
 
     /// Folder of a file on disk after following links.
     pub fn on_disk(file: &Path) -> Self {
-        let Ok(real) = file.canonicalize() else { return Self::Other };
+        let Ok(real) = file.canonicalize() else {
+            return Self::Other;
+        };
         Self::among(real.iter().filter_map(|part| part.to_str()))
     }
 
@@ -201,14 +227,18 @@ impl Evidence<'_> {
 
     /// Whether Pegleg's wrapper contains a secret, or is malformed.
     fn is_wrapped_in_secret(&self) -> bool {
-        let Some(wrapper) = self.wrapper else { return false };
+        let Some(wrapper) = self.wrapper else {
+            return false;
+        };
         let data = wrapper.get("data");
         let metadata = wrapper.get("metadata").and_then(Node::as_mapping);
         let is_token = |data: &Node| matches!(data.value, Value::Binary(_));
         self.read.wrapped_encrypted
             || !metadata.is_some_and(|it| is_exactly(it, "storagePolicy", "cleartext"))
             || data.and_then(|it| it.get("managedDocument")).is_none()
-            || data.and_then(Node::as_mapping).is_none_or(|it| has_other_keys(it, &WRAPPER_KEYS))
+            || data
+                .and_then(Node::as_mapping)
+                .is_none_or(|it| has_other_keys(it, &WRAPPER_KEYS))
             || has_other_keys(wrapper, &["schema", "metadata", "data"])
             || self.root.get("data").is_some_and(is_token)
     }
@@ -231,12 +261,24 @@ impl Evidence<'_> {
 }
 
 /// Keys that decide whether a document is secret.
-const SECRECY_KEYS: [&str; 6] =
-    ["schema", "metadata", "data", "storagePolicy", "managedDocument", "encrypted"];
+const SECRECY_KEYS: [&str; 6] = [
+    "schema",
+    "metadata",
+    "data",
+    "storagePolicy",
+    "managedDocument",
+    "encrypted",
+];
 
 /// Keys that contain the names of a document.
-const NAME_KEYS: [&str; 6] =
-    ["schema", "metadata", "name", "layeringDefinition", "layer", "managedDocument"];
+const NAME_KEYS: [&str; 6] = [
+    "schema",
+    "metadata",
+    "name",
+    "layeringDefinition",
+    "layer",
+    "managedDocument",
+];
 
 /// Keys allowed in the data of a wrapper (`pegleg.md` 1.3).
 const WRAPPER_KEYS: [&str; 3] = ["managedDocument", "generated", "encrypted"];
@@ -253,7 +295,9 @@ const PUBLIC_KINDS: [&str; 6] = [
 
 /// Whether text does not begin with the name of a kind of Deckhand, in lower case.
 fn is_unknown_to_deckhand(text: &str) -> bool {
-    let end = text.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(text.len());
+    let end = text
+        .find(|letter: char| !letter.is_ascii_alphanumeric())
+        .unwrap_or(text.len());
     let secret = SecretKinds::SCHEMAS.iter().map(|schema| kind_of(schema));
     let mut known = secret.filter_map(|kind| kind.strip_prefix("deckhand/"));
     let name = &text[..end];
@@ -264,7 +308,10 @@ fn is_unknown_to_deckhand(text: &str) -> bool {
 fn resembles_wrapper(schema: &str, root: &Mapping) -> bool {
     const WRAPPER: &str = "pegleg/peglegmanageddocument";
     let data = root.get("data").and_then(Node::as_mapping);
-    let keys = data.into_iter().flat_map(Mapping::keys).filter_map(|key| key.as_str());
+    let keys = data
+        .into_iter()
+        .flat_map(Mapping::keys)
+        .filter_map(|key| key.as_str());
     let mut long = keys.filter(|key| (12..=20).contains(&key.len()));
     is_similar(&kind_of(schema).to_ascii_lowercase(), [WRAPPER])
         || long.any(|key| is_similar(&normalized(key), ["manageddocument"]))
@@ -279,7 +326,9 @@ pub(super) fn has_mistyped_policy(metadata: &Mapping) -> bool {
 /// Whether `mapping`, whose text is at `at`, has the value of `key` written after the key, rather
 /// than from an alias or merge.
 pub(super) fn is_written_in(mapping: &Mapping, at: Span, key: &str) -> bool {
-    let Some((key, value)) = mapping.get_entry(key) else { return false };
+    let Some((key, value)) = mapping.get_entry(key) else {
+        return false;
+    };
     let is_of_other = || mapping.values().any(|other| other.span.contains(key.span));
     at.contains(key.span) && key.span.end <= value.span.start && !is_of_other()
 }
@@ -289,7 +338,9 @@ fn is_exactly(mapping: &Mapping, key: &str, value: &str) -> bool {
 }
 
 fn has_other_keys(mapping: &Mapping, known: &[&str]) -> bool {
-    mapping.keys().any(|key| key.as_str().is_none_or(|key| !known.contains(&key)))
+    mapping
+        .keys()
+        .any(|key| key.as_str().is_none_or(|key| !known.contains(&key)))
 }
 
 /// Texts that follow a key, in YAML or JSON.
@@ -309,7 +360,10 @@ const MAX_DISTANCE: usize = 3;
 
 /// Normalizes a key to lower-case letters and digits.
 fn normalized(key: &str) -> String {
-    key.chars().filter(char::is_ascii_alphanumeric).map(|it| it.to_ascii_lowercase()).collect()
+    key.chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|it| it.to_ascii_lowercase())
+        .collect()
 }
 
 /// Whether a name is one of `names`, or a misspelling of one.

@@ -326,7 +326,11 @@ pub(super) fn read_block(
         left: Groups::MAX_OPERANDS,
     };
     reader.block(found);
-    let BlockReader { mut block, mut problems, .. } = reader;
+    let BlockReader {
+        mut block,
+        mut problems,
+        ..
+    } = reader;
     resolve(&mut block, found.shape, shapes, &mut problems);
     (block, problems)
 }
@@ -405,12 +409,20 @@ impl BlockReader<'_> {
 
     fn add_problem(&mut self, span: Span, fault: GroupFault) {
         let (block, group) = (self.block.location.clone(), self.group.clone());
-        self.problems.push(GroupProblem { span, block, group, fault });
+        self.problems.push(GroupProblem {
+            span,
+            block,
+            group,
+            fault,
+        });
     }
 
     /// Number of errors so far.
     fn errors(&self) -> usize {
-        self.problems.iter().filter(|problem| !problem.fault.is_warning()).count()
+        self.problems
+            .iter()
+            .filter(|problem| !problem.fault.is_warning())
+            .count()
     }
 
     /// Reads an entry of the list.
@@ -444,7 +456,10 @@ impl BlockReader<'_> {
         operands: &Node,
     ) {
         let before = self.errors();
-        let body = self.body_of(Body { operator: Some(operator), ..Body::default() });
+        let body = self.body_of(Body {
+            operator: Some(operator),
+            ..Body::default()
+        });
         self.operands(body, key.span, operands);
         self.arity(body, key.span);
         self.add(number.clone(), key.span, body, None, before);
@@ -456,7 +471,9 @@ impl BlockReader<'_> {
         let Some(name) = key.as_str().filter(|name| !name.is_empty()) else {
             return self.add_problem(
                 key.span,
-                GroupFault::BadEntry { expected: "a name that is a string" },
+                GroupFault::BadEntry {
+                    expected: "a name that is a string",
+                },
             );
         };
         let name = self.name(name, key.span);
@@ -528,7 +545,12 @@ impl BlockReader<'_> {
         if let Value::Bool(assert) = node.value {
             return Some(assert);
         }
-        self.add_problem(key.span, GroupFault::BadEntry { expected: "`true` or `false`" });
+        self.add_problem(
+            key.span,
+            GroupFault::BadEntry {
+                expected: "`true` or `false`",
+            },
+        );
         None
     }
 
@@ -544,12 +566,21 @@ impl BlockReader<'_> {
                 let near = name.and_then(|name| nearest(name, form.keys().iter().copied()));
                 let near = near.filter(|near| mapping.get(*near).is_none());
                 let key_text = crate::yaml::emit::scalar_text(&key.value);
-                self.add_problem(key.span, GroupFault::UnknownKey { key: key_text, near });
+                self.add_problem(
+                    key.span,
+                    GroupFault::UnknownKey {
+                        key: key_text,
+                        near,
+                    },
+                );
             }
         }
         let is_gated = VERSION_KEYS.iter().any(|key| mapping.get(*key).is_some());
         let operator = self.operator(at, mapping, is_gated);
-        let body = self.body_of(Body { operator, ..Body::default() });
+        let body = self.body_of(Body {
+            operator,
+            ..Body::default()
+        });
         match mapping.get_entry("properties") {
             Some((key, operands)) => self.operands(body, key.span, operands),
             None => self.add_problem(at, GroupFault::BadProperties),
@@ -562,7 +593,13 @@ impl BlockReader<'_> {
     fn operator(&mut self, at: Span, mapping: &Mapping, is_gated: bool) -> Option<GroupOperator> {
         let Some((key, node)) = mapping.get_entry("operator") else {
             if !is_gated {
-                self.add_problem(at, GroupFault::BadOperator { found: None, near: None });
+                self.add_problem(
+                    at,
+                    GroupFault::BadOperator {
+                        found: None,
+                        near: None,
+                    },
+                );
             }
             return None;
         };
@@ -576,7 +613,13 @@ impl BlockReader<'_> {
 
     fn bad_operator(&mut self, span: Span, found: Option<&str>) {
         let near = found.and_then(|word| nearest(&word.to_lowercase(), GroupOperator::WORDS));
-        self.add_problem(span, GroupFault::BadOperator { found: found.map(str::to_owned), near });
+        self.add_problem(
+            span,
+            GroupFault::BadOperator {
+                found: found.map(str::to_owned),
+                near,
+            },
+        );
     }
 
     fn operands(&mut self, body: usize, at: Span, operands: &Node) {
@@ -594,13 +637,19 @@ impl BlockReader<'_> {
             };
             self.left = left;
             let written = self.operand(item);
-            read.push(GroupOperand { span: item.span, written, target: None });
+            read.push(GroupOperand {
+                span: item.span,
+                written,
+                target: None,
+            });
         }
         self.block.bodies[body].operands = read;
     }
 
     fn arity(&mut self, body: usize, at: Span) {
-        let Body { operator, operands, .. } = &self.block.bodies[body];
+        let Body {
+            operator, operands, ..
+        } = &self.block.bodies[body];
         if *operator == Some(GroupOperator::DependsOn) && operands.len() == 1 {
             self.add_problem(at, GroupFault::Arity);
         }
@@ -645,7 +694,10 @@ impl BlockReader<'_> {
                 return OperandSyntax::Broken;
             }
         }
-        let body = self.body_of(Body { operator, ..Body::default() });
+        let body = self.body_of(Body {
+            operator,
+            ..Body::default()
+        });
         self.operands(body, key.span, operands);
         self.arity(body, key.span);
         OperandSyntax::Nested(body)
@@ -686,9 +738,15 @@ impl BlockReader<'_> {
     }
 
     fn versions(&mut self, key: &Key, node: &Node) -> Option<Vec<ComponentVersion>> {
-        let versions = node.as_sequence().filter(|items| !items.is_empty()).and_then(|items| {
-            items.iter().map(|item| self.version(item)).collect::<Option<Vec<ComponentVersion>>>()
-        });
+        let versions = node
+            .as_sequence()
+            .filter(|items| !items.is_empty())
+            .and_then(|items| {
+                items
+                    .iter()
+                    .map(|item| self.version(item))
+                    .collect::<Option<Vec<ComponentVersion>>>()
+            });
         if versions.is_none() {
             let expected = "a non-empty list of versions";
             self.add_problem(key.span, GroupFault::BadVersion { expected });
@@ -718,7 +776,10 @@ const VERSION_KEYS: [&str; 2] = ["client_plugin_supported", "client_plugin_suppo
 
 /// Parses an operand that is a string.
 fn report(text: &str) -> Result<OperandSyntax, &'static str> {
-    if let Some(name) = text.strip_prefix(KEYWORD).and_then(|rest| rest.strip_prefix('.')) {
+    if let Some(name) = text
+        .strip_prefix(KEYWORD)
+        .and_then(|rest| rest.strip_prefix('.'))
+    {
         return match name {
             "" => Err("missing group name after `property_groups.`"),
             name if name.contains('.') => Err("the name of a group cannot contain a dot"),
@@ -741,8 +802,10 @@ fn listed(parts: &[Node]) -> Result<OperandSyntax, &'static str> {
     if parts.is_empty() {
         return Err("a path needs at least one part");
     }
-    let texts: Option<Vec<Arc<str>>> =
-        parts.iter().map(|part| part.as_str().map(Arc::from)).collect();
+    let texts: Option<Vec<Arc<str>>> = parts
+        .iter()
+        .map(|part| part.as_str().map(Arc::from))
+        .collect();
     match texts {
         None => Err("the parts of a path must be strings"),
         Some(parts) if parts.iter().any(|part| part.is_empty()) => {
@@ -776,10 +839,17 @@ fn condition(mapping: &Mapping) -> Result<OperandSyntax, &'static str> {
     if values.is_empty() || values.iter().any(|it| it.is_collection() || it.is_null()) {
         return Err("the value of a condition must be a string, a number or a boolean");
     }
-    Ok(OperandSyntax::Condition(parts, values.iter().map(|it| it.value.clone()).collect()))
+    Ok(OperandSyntax::Condition(
+        parts,
+        values.iter().map(|it| it.value.clone()).collect(),
+    ))
 }
 
 /// Indexes the groups of a block by name.
 pub(super) fn by_name(groups: &[PropertyGroup]) -> HashMap<GroupName, usize> {
-    groups.iter().enumerate().map(|(index, group)| (group.name.clone(), index)).collect()
+    groups
+        .iter()
+        .enumerate()
+        .map(|(index, group)| (group.name.clone(), index))
+        .collect()
 }

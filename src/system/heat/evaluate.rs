@@ -88,7 +88,11 @@ pub(super) fn findings(groups: &Groups, data: &Node, versions: &Versions) -> Vec
     let mut walk = DataWalk {
         groups,
         versions,
-        active: groups.blocks.iter().map(|block| active(block, versions)).collect(),
+        active: groups
+            .blocks
+            .iter()
+            .map(|block| active(block, versions))
+            .collect(),
         here: Location::root(),
         left: Groups::MAX_WORK,
         found: Vec::new(),
@@ -101,10 +105,16 @@ pub(super) fn findings(groups: &Groups, data: &Node, versions: &Versions) -> Vec
 
 fn unfinished(groups: &Groups, at: &Location) -> GroupViolation {
     let block = &groups.blocks[0];
-    let span = block.groups.first().map_or(groups.kept[0].span, |group| group.span);
+    let span = block
+        .groups
+        .first()
+        .map_or(groups.kept[0].span, |group| group.span);
     GroupViolation {
         breach: Breach::Unfinished,
-        group: block.groups.first().map_or_else(|| "".into(), |group| group.name.clone()),
+        group: block
+            .groups
+            .first()
+            .map_or_else(|| "".into(), |group| group.name.clone()),
         span,
         at: at.clone(),
         operands: Vec::new(),
@@ -119,7 +129,10 @@ fn active(block: &Block, versions: &Versions) -> Vec<bool> {
     for group in block.groups.iter().filter(|group| group.is_usable) {
         is_active(block, versions, group.body, &mut known);
     }
-    known.into_iter().map(|known| known.unwrap_or(false)).collect()
+    known
+        .into_iter()
+        .map(|known| known.unwrap_or(false))
+        .collect()
 }
 
 /// Recursion is bounded by the depth limit, and usable groups have no cycles.
@@ -133,7 +146,10 @@ fn is_active(
         return known;
     }
     let of = &block.bodies[body];
-    let is_open = of.gate.as_ref().is_none_or(|gate| gate.rejects(versions).is_none());
+    let is_open = of
+        .gate
+        .as_ref()
+        .is_none_or(|gate| gate.rejects(versions).is_none());
     let mut counts = of.operands.iter().map(|operand| match operand.target {
         Some(OperandTarget::Path(_)) => true,
         Some(OperandTarget::Group(group)) => {
@@ -181,7 +197,12 @@ impl DataWalk<'_> {
                 self.block(*block, data, in_secret)?;
             }
         }
-        for ChildValue { piece, node, shapes } in self.below(&shapes, data)? {
+        for ChildValue {
+            piece,
+            node,
+            shapes,
+        } in self.below(&shapes, data)?
+        {
             self.here.0.push(piece);
             self.node(shapes, node, in_secret)?;
             self.here.0.pop();
@@ -209,7 +230,11 @@ impl DataWalk<'_> {
                     Some(value) => value.shapes.push(inside.shape),
                     None => {
                         let shapes = vec![inside.shape];
-                        below.push(ChildValue { piece: inside.piece, node: inside.node, shapes });
+                        below.push(ChildValue {
+                            piece: inside.piece,
+                            node: inside.node,
+                            shapes,
+                        });
                     }
                 }
             }
@@ -233,7 +258,11 @@ impl DataWalk<'_> {
                 known: HashMap::new(),
                 left: &mut self.left,
             };
-            let top = PathMatch { node: data, at: self.here.clone(), passed: 0 };
+            let top = PathMatch {
+                node: data,
+                at: self.here.clone(),
+                passed: 0,
+            };
             one.gates(group.body, &top, &mut self.found)?;
             one.assertion(&top, &mut self.found)?;
         }
@@ -303,7 +332,10 @@ impl<'a> GroupCheck<'a> {
                     let path = &self.block.paths[*path];
                     let places = self.places(path, &item)?;
                     if !places.is_empty() {
-                        operands.push(ShownOperand { text: path.shown(), places });
+                        operands.push(ShownOperand {
+                            text: path.shown(),
+                            places,
+                        });
                     }
                 }
                 if !operands.is_empty() {
@@ -325,19 +357,33 @@ impl<'a> GroupCheck<'a> {
         top: &PathMatch<'_>,
         found: &mut Vec<GroupViolation>,
     ) -> WithinLimit<()> {
-        let PropertyGroup { body, assert, is_referred, .. } = *self.group;
-        let Some(operator) = self.block.bodies[body].operator else { return Some(()) };
+        let PropertyGroup {
+            body,
+            assert,
+            is_referred,
+            ..
+        } = *self.group;
+        let Some(operator) = self.block.bodies[body].operator else {
+            return Some(());
+        };
         if !assert.unwrap_or(!is_referred) || !self.active[body] {
             return Some(());
         }
         for item in self.items(body, top)? {
             let truths = self.truths(body, &item)?;
-            let Some((breach, concerned)) = breach(operator, &truths) else { continue };
+            let Some((breach, concerned)) = breach(operator, &truths) else {
+                continue;
+            };
             let mut operands = Vec::new();
             for (operand, _) in concerned {
-                let target = operand.target.expect("only resolved operands are evaluated");
+                let target = operand
+                    .target
+                    .expect("only resolved operands are evaluated");
                 let places = self.given(target, &item)?;
-                operands.push(ShownOperand { text: self.block.shown(target), places });
+                operands.push(ShownOperand {
+                    text: self.block.shown(target),
+                    places,
+                });
             }
             found.push(self.finding(breach, body, &item, operands)?);
         }
@@ -373,7 +419,9 @@ impl<'a> GroupCheck<'a> {
     ) -> WithinLimit<Vec<(&'a GroupOperand, bool)>> {
         let mut truths = Vec::new();
         for operand in &self.block.bodies[body].operands {
-            let Some(target) = operand.target else { continue };
+            let Some(target) = operand.target else {
+                continue;
+            };
             let truth = match target {
                 OperandTarget::Path(path) => {
                     !self.places(&self.block.paths[path], item)?.is_empty()
@@ -416,7 +464,9 @@ impl<'a> GroupCheck<'a> {
         self.spend_step()?;
         let truths = self.truths(body, item)?;
         // A body with only versions is an `or` when used as an operand.
-        let operator = self.block.bodies[body].operator.unwrap_or(GroupOperator::Or);
+        let operator = self.block.bodies[body]
+            .operator
+            .unwrap_or(GroupOperator::Or);
         let truth = breach(operator, &truths).is_none();
         self.known.insert(identity, truth);
         Some(truth)
@@ -448,10 +498,16 @@ impl<'a> GroupCheck<'a> {
         let mut reached = Vec::new();
         for PathMatch { node, at, passed } in from {
             self.spend_step()?;
-            let entry = node.as_mapping().and_then(|it| it.get_entry(&*path.parts[index]));
+            let entry = node
+                .as_mapping()
+                .and_then(|it| it.get_entry(&*path.parts[index]));
             if let Some((key, node)) = entry {
                 let at = at.join(Piece::Key(key.clone()));
-                reached.push(PathMatch { node, at, passed: passed + 1 });
+                reached.push(PathMatch {
+                    node,
+                    at,
+                    passed: passed + 1,
+                });
             }
         }
         for _ in 0..path.lists[index] {
@@ -459,7 +515,11 @@ impl<'a> GroupCheck<'a> {
             for PathMatch { node, at, passed } in reached {
                 for (index, node) in node.as_sequence().unwrap_or_default().iter().enumerate() {
                     self.spend_step()?;
-                    opened.push(PathMatch { node, at: at.join(Piece::Index(index)), passed });
+                    opened.push(PathMatch {
+                        node,
+                        at: at.join(Piece::Index(index)),
+                        passed,
+                    });
                 }
             }
             reached = opened;
@@ -477,7 +537,9 @@ impl<'a> GroupCheck<'a> {
         let mut places = Vec::new();
         for PathMatch { node, at, .. } in reached {
             self.spend_step()?;
-            let Some((key, value)) = entry_of(node, &path.parts[last]) else { continue };
+            let Some((key, value)) = entry_of(node, &path.parts[last]) else {
+                continue;
+            };
             if path.is_given_by(&value.value) && places.len() < MAX_PLACES {
                 places.push(at.join(Piece::Key(key.clone())));
             }
@@ -514,7 +576,9 @@ impl<'a> GroupCheck<'a> {
         }
         let last = path.parts.len() - 1;
         let tests_value = !path.values.is_empty();
-        let ends = reached.iter().filter_map(|item| entry_of(item.node, &path.parts[last]));
+        let ends = reached
+            .iter()
+            .filter_map(|item| entry_of(item.node, &path.parts[last]));
         Some(tests_value && ends.into_iter().any(|(_, value)| value.secret))
     }
 }
@@ -533,7 +597,11 @@ type Truth<'a> = (&'a GroupOperand, bool);
 /// without operands is never violated.
 fn breach<'a>(operator: GroupOperator, truths: &[Truth<'a>]) -> Option<(Breach, Vec<Truth<'a>>)> {
     let with_truth = |wanted: bool| -> Vec<Truth<'a>> {
-        truths.iter().filter(|(_, truth)| *truth == wanted).copied().collect()
+        truths
+            .iter()
+            .filter(|(_, truth)| *truth == wanted)
+            .copied()
+            .collect()
     };
     let (are_true, are_false) = (with_truth(true), with_truth(false));
     match operator {

@@ -69,9 +69,21 @@ impl Groups {
         if !has_keyword(schema) {
             let (shapes, top) = Shapes::open();
             let placed = vec![Vec::new(); shapes.len()];
-            return Self::ready(vec![schema.clone()], shapes, Vec::new(), placed, top, Vec::new());
+            return Self::ready(
+                vec![schema.clone()],
+                shapes,
+                Vec::new(),
+                placed,
+                top,
+                Vec::new(),
+            );
         }
-        let shape::ReadShapes { shapes, top, found, mut problems } = shape::read(schema);
+        let shape::ReadShapes {
+            shapes,
+            top,
+            found,
+            mut problems,
+        } = shape::read(schema);
         let mut placed = vec![Vec::new(); shapes.len()];
         let mut blocks = Vec::with_capacity(found.len());
         for found in found {
@@ -94,7 +106,12 @@ impl Groups {
             None => Shapes::open(),
         };
         let location = Location::root();
-        let found = FoundBlock { shape: top, node: block, span: block.span, location };
+        let found = FoundBlock {
+            shape: top,
+            node: block,
+            span: block.span,
+            location,
+        };
         let (block, problems) = read_block(&found, &shapes, sources);
         let mut placed = vec![Vec::new(); shapes.len()];
         placed[top].push(0);
@@ -111,7 +128,15 @@ impl Groups {
         problems: Vec<GroupProblem>,
     ) -> Self {
         let leads = shapes.leading_to(|shape| !placed[shape].is_empty());
-        Self { kept, shapes, blocks, placed, leads, top, problems }
+        Self {
+            kept,
+            shapes,
+            blocks,
+            placed,
+            leads,
+            top,
+            problems,
+        }
     }
 
     /// Whether there is nothing to evaluate.
@@ -128,7 +153,11 @@ impl Groups {
     /// joint walk of schema and data, outer blocks first, groups in order of declaration, and
     /// version violations of a group first.
     pub fn findings(&self, data: &Node, versions: &Versions) -> Vec<GroupViolation> {
-        if self.is_empty() { Vec::new() } else { evaluate::findings(self, data, versions) }
+        if self.is_empty() {
+            Vec::new()
+        } else {
+            evaluate::findings(self, data, versions)
+        }
     }
 }
 
@@ -177,7 +206,8 @@ impl GroupOperator {
             GroupOperator::AtMostOne,
             GroupOperator::DependsOn,
         ];
-        all.into_iter().find(|operator| operator.as_str().eq_ignore_ascii_case(word))
+        all.into_iter()
+            .find(|operator| operator.as_str().eq_ignore_ascii_case(word))
     }
 }
 

@@ -23,7 +23,14 @@ pub(super) fn resolve(
     problems: &mut Vec<GroupProblem>,
 ) {
     let names = by_name(&block.groups);
-    let mut resolver = Resolver { names, top, shapes, problems, known: HashMap::new(), group: 0 };
+    let mut resolver = Resolver {
+        names,
+        top,
+        shapes,
+        problems,
+        known: HashMap::new(),
+        group: 0,
+    };
     for group in 0..block.groups.len() {
         resolver.group = group;
         let before = resolver.errors();
@@ -55,12 +62,20 @@ struct Resolver<'a> {
 
 impl Resolver<'_> {
     fn errors(&self) -> usize {
-        self.problems.iter().filter(|problem| !problem.fault.is_warning()).count()
+        self.problems
+            .iter()
+            .filter(|problem| !problem.fault.is_warning())
+            .count()
     }
 
     fn add_problem(&mut self, block: &Block, span: Span, fault: GroupFault) {
         let group = Some(block.groups[self.group].name.clone());
-        self.problems.push(GroupProblem { span, block: block.location.clone(), group, fault });
+        self.problems.push(GroupProblem {
+            span,
+            block: block.location.clone(),
+            group,
+            fault,
+        });
     }
 
     /// Recursion is bounded by the YAML reader's nesting limit.
@@ -92,13 +107,18 @@ impl Resolver<'_> {
     fn report_duplicates(&mut self, block: &Block, body: usize) {
         let mut seen: HashMap<String, Span> = HashMap::new();
         for operand in &block.bodies[body].operands {
-            let Some(target) = operand.target else { continue };
+            let Some(target) = operand.target else {
+                continue;
+            };
             let shown = block.shown(target);
             // Paths whose parts contain dots can have the same text.
             let identity = format!("{shown} {}", identity(block, target));
             match seen.get(&identity) {
                 Some(first) => {
-                    let fault = GroupFault::DuplicateOperand { operand: shown, first: *first };
+                    let fault = GroupFault::DuplicateOperand {
+                        operand: shown,
+                        first: *first,
+                    };
                     self.add_problem(block, operand.span, fault);
                 }
                 None => {
@@ -117,7 +137,9 @@ impl Resolver<'_> {
                     self.add_problem(
                         block,
                         span,
-                        GroupFault::AmbiguousName { name: word.to_owned() },
+                        GroupFault::AmbiguousName {
+                            name: word.to_owned(),
+                        },
                     );
                 }
                 self.path(block, span, &parts(), &[])
@@ -133,7 +155,10 @@ impl Resolver<'_> {
                 self.add_problem(
                     block,
                     span,
-                    GroupFault::UnknownName { name: word.to_owned(), near },
+                    GroupFault::UnknownName {
+                        name: word.to_owned(),
+                        near,
+                    },
                 );
                 None
             }
@@ -147,7 +172,14 @@ impl Resolver<'_> {
         let mut names: Vec<&str> = self.names.keys().map(|name| &**name).collect();
         names.sort_unstable();
         let near = nearest(name, names).map(str::to_owned);
-        self.add_problem(block, span, GroupFault::UnknownGroup { name: name.to_owned(), near });
+        self.add_problem(
+            block,
+            span,
+            GroupFault::UnknownGroup {
+                name: name.to_owned(),
+                near,
+            },
+        );
         None
     }
 
@@ -158,7 +190,10 @@ impl Resolver<'_> {
         parts: &[Arc<str>],
         values: &[Value],
     ) -> Option<OperandTarget> {
-        let identity = (parts.to_vec(), values.iter().map(|it| format!("{it:?}")).collect());
+        let identity = (
+            parts.to_vec(),
+            values.iter().map(|it| format!("{it:?}")).collect(),
+        );
         if let Some(known) = self.known.get(&identity) {
             return Some(OperandTarget::Path(*known));
         }
@@ -166,7 +201,11 @@ impl Resolver<'_> {
             Ok(lists) => {
                 let id = block.paths.len();
                 let (parts, values) = (parts.to_vec(), values.to_vec());
-                block.paths.push(PropertyPath { parts, lists, values });
+                block.paths.push(PropertyPath {
+                    parts,
+                    lists,
+                    values,
+                });
                 self.known.insert(identity, id);
                 Some(OperandTarget::Path(id))
             }
@@ -194,7 +233,11 @@ impl Resolver<'_> {
                 PropertyStep::Unknown => {
                     let near = nearest(part, self.shapes.declared(shape)).map(str::to_owned);
                     let part = part.to_string();
-                    return Err(GroupFault::UnknownProperty { path: path(), part, near });
+                    return Err(GroupFault::UnknownProperty {
+                        path: path(),
+                        part,
+                        near,
+                    });
                 }
                 PropertyStep::Scalar => {
                     let part = part.to_string();
@@ -240,13 +283,19 @@ fn identity(block: &Block, target: OperandTarget) -> String {
         OperandTarget::Path(path) => format!("p{path}"),
         OperandTarget::Group(group) => format!("g{group}"),
         OperandTarget::Nested(body) => {
-            let targets = block.bodies[body].operands.iter().map(|operand| operand.target);
+            let targets = block.bodies[body]
+                .operands
+                .iter()
+                .map(|operand| operand.target);
             let inner: Vec<String> = targets
                 .map(|target| target.map_or_else(|| "?".to_owned(), |it| identity(block, it)))
                 .collect();
             // A gate makes the operand distinct.
-            let gate =
-                if block.bodies[body].gate.is_some() { body.to_string() } else { String::new() };
+            let gate = if block.bodies[body].gate.is_some() {
+                body.to_string()
+            } else {
+                String::new()
+            };
             format!("[{}]{gate}", inner.join(" "))
         }
     }
@@ -280,8 +329,11 @@ fn collect(block: &Block, body: usize, found: &mut Vec<usize>) {
 /// Cycles of references between groups, each starting with the group declared first. Of cycles that
 /// share edges, only those found first are returned, in the order of discovery.
 fn cycles(references: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let mut search =
-        CycleSearch { references, is_done: vec![false; references.len()], found: Vec::new() };
+    let mut search = CycleSearch {
+        references,
+        is_done: vec![false; references.len()],
+        found: Vec::new(),
+    };
     for group in 0..references.len() {
         search.visit(group, &mut Vec::new());
     }
@@ -319,7 +371,9 @@ impl CycleSearch<'_> {
 
 fn add_cycle_problem(block: &mut Block, cycle: &[usize], problems: &mut Vec<GroupProblem>) {
     let ends = cycle.iter().chain(cycle.first());
-    let names = ends.map(|group| block.groups[*group].name.clone()).collect();
+    let names = ends
+        .map(|group| block.groups[*group].name.clone())
+        .collect();
     let first = &block.groups[cycle[0]];
     problems.push(GroupProblem {
         span: first.span,
@@ -364,8 +418,14 @@ fn determine_usability(
     references: &[Vec<usize>],
     problems: &mut Vec<GroupProblem>,
 ) {
-    let PropertyGroup { is_broken, body, .. } = block.groups[group];
-    if is_broken || !references[group].iter().all(|referred| block.groups[*referred].is_usable) {
+    let PropertyGroup {
+        is_broken, body, ..
+    } = block.groups[group];
+    if is_broken
+        || !references[group]
+            .iter()
+            .all(|referred| block.groups[*referred].is_usable)
+    {
         return;
     }
     let depth = depth(block, body);
@@ -388,11 +448,14 @@ fn determine_usability(
 const MAX_LEAVES: usize = 1_000_000;
 
 fn depth(block: &Block, body: usize) -> usize {
-    let inner = block.bodies[body].operands.iter().map(|operand| match operand.target {
-        Some(OperandTarget::Group(group)) => block.groups[group].depth,
-        Some(OperandTarget::Nested(nested)) => depth(block, nested),
-        Some(OperandTarget::Path(_)) | None => 0,
-    });
+    let inner = block.bodies[body]
+        .operands
+        .iter()
+        .map(|operand| match operand.target {
+            Some(OperandTarget::Group(group)) => block.groups[group].depth,
+            Some(OperandTarget::Nested(nested)) => depth(block, nested),
+            Some(OperandTarget::Path(_)) | None => 0,
+        });
     1 + inner.max().unwrap_or(0)
 }
 
@@ -420,13 +483,23 @@ fn leaves(block: &mut Block, body: usize) {
 
 /// Length of the longest proper prefix of all paths that ends at a list.
 fn lift(paths: &[PropertyPath], leaves: &[usize]) -> usize {
-    let Some((first, others)) = leaves.split_first() else { return 0 };
+    let Some((first, others)) = leaves.split_first() else {
+        return 0;
+    };
     let first = &paths[*first];
     let mut shared = first.parts.len() - 1;
     for other in others {
         let other = &paths[*other].parts;
-        let same = first.parts.iter().zip(other).take_while(|(one, other)| one == other).count();
+        let same = first
+            .parts
+            .iter()
+            .zip(other)
+            .take_while(|(one, other)| one == other)
+            .count();
         shared = shared.min(same).min(other.len() - 1);
     }
-    (1..=shared).rev().find(|length| first.lists[length - 1] > 0).unwrap_or(0)
+    (1..=shared)
+        .rev()
+        .find(|length| first.lists[length - 1] > 0)
+        .unwrap_or(0)
 }

@@ -99,7 +99,11 @@ impl Shapes {
     /// Names of the properties that `shape` declares.
     pub(super) fn declared(&self, shape: ShapeId) -> Vec<&str> {
         let of_one = |shape: ShapeId| self.0[shape].properties.iter().flatten();
-        self.beside(shape).into_iter().flat_map(of_one).map(|(name, _)| &**name).collect()
+        self.beside(shape)
+            .into_iter()
+            .flat_map(of_one)
+            .map(|(name, _)| &**name)
+            .collect()
     }
 
     /// Follows `word` from a mapping of this shape (D7).
@@ -109,11 +113,15 @@ impl Shapes {
         if own.kind == ShapeKind::Scalar {
             return PropertyStep::Scalar;
         }
-        let mut declared = beside.iter().flat_map(|id| self.0[*id].properties.iter().flatten());
+        let mut declared = beside
+            .iter()
+            .flat_map(|id| self.0[*id].properties.iter().flatten());
         if let Some((_, found)) = declared.find(|(name, _)| &**name == word) {
             return PropertyStep::Declared(*found);
         }
-        let by_pattern = beside.iter().flat_map(|id| self.0[*id].by_pattern.iter().flatten());
+        let by_pattern = beside
+            .iter()
+            .flat_map(|id| self.0[*id].by_pattern.iter().flatten());
         let mut matching = by_pattern.filter(|(pattern, _)| is_match(pattern.as_ref(), word));
         if let Some((_, found)) = matching.next() {
             return PropertyStep::Undeclared(Some(*found));
@@ -150,15 +158,27 @@ impl Shapes {
             inner = match of.items {
                 Items::Each(items) => Some(items),
                 Items::Any => None,
-                Items::Tuple => return UnwrappedList { lists, inner: None, through_tuple: true },
+                Items::Tuple => {
+                    return UnwrappedList {
+                        lists,
+                        inner: None,
+                        through_tuple: true,
+                    };
+                }
             };
         }
-        UnwrappedList { lists, inner, through_tuple: false }
+        UnwrappedList {
+            lists,
+            inner,
+            through_tuple: false,
+        }
     }
 
     /// The shape and all shapes for the same data, always or conditionally.
     fn beside(&self, shape: ShapeId) -> Vec<ShapeId> {
-        self.closed(vec![shape], |shape| shape.always.iter().chain(&shape.sometimes))
+        self.closed(vec![shape], |shape| {
+            shape.always.iter().chain(&shape.sometimes)
+        })
     }
 
     fn always(&self, shape: ShapeId) -> Vec<ShapeId> {
@@ -193,25 +213,41 @@ impl Shapes {
     pub(super) fn inside<'d>(&self, shape: ShapeId, data: &'d Node) -> Vec<Inside<'d>> {
         let of = &self.0[shape];
         if let Some(items) = data.as_sequence() {
-            let Items::Each(inner) = of.items else { return Vec::new() };
+            let Items::Each(inner) = of.items else {
+                return Vec::new();
+            };
             let inside = items.iter().enumerate();
             return inside
-                .map(|(index, node)| Inside { piece: Piece::Index(index), node, shape: inner })
+                .map(|(index, node)| Inside {
+                    piece: Piece::Index(index),
+                    node,
+                    shape: inner,
+                })
                 .collect();
         }
-        let Some(mapping) = data.as_mapping() else { return Vec::new() };
+        let Some(mapping) = data.as_mapping() else {
+            return Vec::new();
+        };
         let declared = of.properties.iter().flatten();
         let mut inside: Vec<Inside<'d>> = declared
             .filter_map(|(name, shape)| {
                 let (key, node) = mapping.get_entry(&**name)?;
-                Some(Inside { piece: Piece::Key(key.clone()), node, shape: *shape })
+                Some(Inside {
+                    piece: Piece::Key(key.clone()),
+                    node,
+                    shape: *shape,
+                })
             })
             .collect();
         if of.by_pattern.is_some() || matches!(of.additional, Additional::Schema(_)) {
             for (key, node) in mapping.iter() {
                 let shapes = of.undeclared(key);
                 let piece = || Piece::Key(key.clone());
-                inside.extend(shapes.map(|shape| Inside { piece: piece(), node, shape }));
+                inside.extend(shapes.map(|shape| Inside {
+                    piece: piece(),
+                    node,
+                    shape,
+                }));
             }
         }
         inside
@@ -246,7 +282,10 @@ impl SchemaShape {
     fn undeclared(&self, key: &Key) -> impl Iterator<Item = ShapeId> {
         let name = key.as_str();
         let is_declared = name.is_some_and(|name| {
-            self.properties.iter().flatten().any(|(declared, _)| &**declared == name)
+            self.properties
+                .iter()
+                .flatten()
+                .any(|(declared, _)| &**declared == name)
         });
         let patterns = self.by_pattern.iter().flatten();
         let matching: Vec<ShapeId> = patterns
@@ -275,7 +314,11 @@ impl SchemaShape {
             Items::Each(shape) => Some(shape),
             Items::Any | Items::Tuple => None,
         };
-        named.chain(by_pattern).chain(additional).chain(items).chain(self.always.iter().copied())
+        named
+            .chain(by_pattern)
+            .chain(additional)
+            .chain(items)
+            .chain(self.always.iter().copied())
     }
 }
 
@@ -313,8 +356,18 @@ pub(super) fn read(root: &Node) -> ReadShapes<'_> {
     reader.is_reached = true;
     reader.named(root, "definitions");
     reader.sometimes();
-    let ShapeReader { shapes, found, problems, .. } = reader;
-    ReadShapes { shapes: Shapes(shapes), top, found, problems }
+    let ShapeReader {
+        shapes,
+        found,
+        problems,
+        ..
+    } = reader;
+    ReadShapes {
+        shapes: Shapes(shapes),
+        top,
+        found,
+        problems,
+    }
 }
 
 struct ShapeReader<'a> {
@@ -385,7 +438,12 @@ impl<'a> ShapeReader<'a> {
         };
         let location = self.here.join(Piece::Key(key.clone()));
         if self.is_reached {
-            self.found.push(FoundBlock { shape, node: block, span: key.span, location });
+            self.found.push(FoundBlock {
+                shape,
+                node: block,
+                span: key.span,
+                location,
+            });
         } else {
             self.problems.push(GroupProblem {
                 span: key.span,
@@ -425,12 +483,16 @@ impl<'a> ShapeReader<'a> {
 
     fn by_pattern(&mut self, node: &'a Node) -> Option<Vec<(Option<Pattern>, ShapeId)>> {
         let named = self.named(node, "patternProperties")?;
-        let parsed = named.into_iter().map(|(text, id)| (self.patterns.parse(&text).ok(), id));
+        let parsed = named
+            .into_iter()
+            .map(|(text, id)| (self.patterns.parse(&text).ok(), id));
         Some(parsed.collect())
     }
 
     fn additional(&mut self, node: &'a Node) -> Additional {
-        let entry = node.as_mapping().and_then(|it| it.get_entry("additionalProperties"));
+        let entry = node
+            .as_mapping()
+            .and_then(|it| it.get_entry("additionalProperties"));
         match entry.map(|(key, schema)| (key, schema, &schema.value)) {
             Some((_, _, Value::Bool(true))) => Additional::Allowed,
             Some((_, _, Value::Bool(false))) => Additional::Refused,
@@ -446,7 +508,11 @@ impl<'a> ShapeReader<'a> {
         if items.as_mapping().is_some() {
             return Items::Each(self.at(key, items));
         }
-        if items.as_sequence().is_some() { Items::Tuple } else { Items::Any }
+        if items.as_sequence().is_some() {
+            Items::Tuple
+        } else {
+            Items::Any
+        }
     }
 
     /// Reads conditional schemas: their properties are known, but their blocks do not apply (D8
@@ -471,7 +537,9 @@ impl<'a> ShapeReader<'a> {
 
     fn listed(&mut self, node: &'a Node, keyword: &str) -> Vec<ShapeId> {
         let entry = node.as_mapping().and_then(|it| it.get_entry(keyword));
-        let Some((key, list)) = entry else { return Vec::new() };
+        let Some((key, list)) = entry else {
+            return Vec::new();
+        };
         let items = list.as_sequence().unwrap_or_default().iter().enumerate();
         items
             .map(|(index, item)| self.below(item, [Piece::Key(key.clone()), Piece::Index(index)]))
@@ -484,7 +552,11 @@ const MAX_REFERENCES: usize = 400;
 
 fn kind_of(node: &Node) -> ShapeKind {
     let Some(kind) = node.get("type") else {
-        return if node.get("items").is_some() { ShapeKind::List } else { ShapeKind::Open };
+        return if node.get("items").is_some() {
+            ShapeKind::List
+        } else {
+            ShapeKind::Open
+        };
     };
     let items = kind.as_sequence().unwrap_or(std::slice::from_ref(kind));
     let has = |name: &str| items.iter().any(|item| item.as_str() == Some(name));

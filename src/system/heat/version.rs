@@ -31,7 +31,10 @@ impl ComponentVersion {
     /// Parses a version.
     pub fn new(text: &str) -> Self {
         let text = text.trim();
-        Self { text: text.into(), numbers: numbers(text) }
+        Self {
+            text: text.into(),
+            numbers: numbers(text),
+        }
     }
 
     /// Version as written.
@@ -111,9 +114,13 @@ impl Gate {
 
     /// Last version of a list, if all of its versions are before `present`.
     pub(super) fn last_before(&self, present: &ComponentVersion) -> Option<&str> {
-        let Supported::Exactly(list) = &self.supported else { return None };
+        let Supported::Exactly(list) = &self.supported else {
+            return None;
+        };
         let present = present.numbers.as_ref()?;
-        let numbers = list.iter().map(|listed| Some((listed.numbers.as_ref()?, listed.text())));
+        let numbers = list
+            .iter()
+            .map(|listed| Some((listed.numbers.as_ref()?, listed.text())));
         let (last, text) = numbers.collect::<Option<Vec<_>>>()?.into_iter().max()?;
         (last < present).then_some(text)
     }
@@ -153,14 +160,24 @@ pub(super) fn version_of(node: &Node, sources: &SourceMap) -> Option<ComponentVe
 /// Text of a number and its value, if they differ because the number is unquoted.
 pub(super) fn lossy(node: &Node, sources: &SourceMap) -> Option<(String, String)> {
     let (text, read) = (written(node, sources), scalar_text(&node.value));
-    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_decimal = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
     (matches!(node.value, Value::Float(_)) && is_decimal && text != read).then_some((text, read))
 }
 
 /// Source text of a scalar other than a string, or the text of its value if the source has none, as
 /// after a tag or for a computed value.
 fn written(node: &Node, sources: &SourceMap) -> String {
-    let text = if node.origin == Origin::Written { sources.slice(node.span) } else { "" };
+    let text = if node.origin == Origin::Written {
+        sources.slice(node.span)
+    } else {
+        ""
+    };
     let is_plain = !text.is_empty() && !text.starts_with(['"', '\'', '|', '>']);
-    if is_plain { text.to_owned() } else { scalar_text(&node.value) }
+    if is_plain {
+        text.to_owned()
+    } else {
+        scalar_text(&node.value)
+    }
 }

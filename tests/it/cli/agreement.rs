@@ -15,9 +15,10 @@ type Variables<'v> = &'v [(&'v str, &'v str)];
 fn history() -> Sandbox {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
-    for (file, data) in
-        [("site/lab/only.yaml", "{of: two}"), ("site/prod/only.yaml", "{of: three}")]
-    {
+    for (file, data) in [
+        ("site/lab/only.yaml", "{of: two}"),
+        ("site/prod/only.yaml", "{of: three}"),
+    ] {
         sandbox.write(file, document("only", "site", data));
         sandbox.commit();
     }
@@ -30,11 +31,22 @@ fn edited_by_git(
     variables: Variables<'_>,
 ) -> BTreeSet<String> {
     let mut command = Command::new("git");
-    sandbox.scrub(&mut command).current_dir(&sandbox.root).envs(variables.iter().copied());
-    let output = command.args(["diff", "--name-only"]).args(revisions).output().unwrap();
+    sandbox
+        .scrub(&mut command)
+        .current_dir(&sandbox.root)
+        .envs(variables.iter().copied());
+    let output = command
+        .args(["diff", "--name-only"])
+        .args(revisions)
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{output:?}");
     let files = String::from_utf8(output.stdout).unwrap();
-    files.lines().filter(|file| file.ends_with(".yaml")).map(str::to_owned).collect()
+    files
+        .lines()
+        .filter(|file| file.ends_with(".yaml"))
+        .map(str::to_owned)
+        .collect()
 }
 
 fn diff(sandbox: &Sandbox, revisions: &[&str], variables: Variables<'_>) -> Ran {
@@ -45,9 +57,15 @@ fn diff(sandbox: &Sandbox, revisions: &[&str], variables: Variables<'_>) -> Ran 
 fn edited_files(ran: &Ran) -> BTreeSet<String> {
     assert!(ran.code < 2, "{ran:?}");
     let report = ran.json();
-    let places = report["edits"].as_array().unwrap().iter().map(|edit| edit["at"].clone());
+    let places = report["edits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|edit| edit["at"].clone());
     let sides = places.flat_map(|at| ["base", "head"].map(|side| at[side]["file"].clone()));
-    sides.filter_map(|file| file.as_str().map(str::to_owned)).collect()
+    sides
+        .filter_map(|file| file.as_str().map(str::to_owned))
+        .collect()
 }
 
 #[track_caller]
@@ -60,7 +78,11 @@ fn assert_agrees(sandbox: &Sandbox, revisions: &[&str], variables: Variables<'_>
 /// Asserts that the run fails with an error that contains all of `named`.
 #[track_caller]
 fn assert_refused(ran: &Ran, named: &[&str]) {
-    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{named:?} {ran:?}");
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (2, ""),
+        "{named:?} {ran:?}"
+    );
     for text in named {
         assert!(ran.stderr.contains(text), "{text}: {}", ran.stderr);
     }
@@ -71,18 +93,35 @@ fn assert_refused(ran: &Ran, named: &[&str]) {
 #[test]
 fn git_dir_and_work_tree_variables_are_followed() {
     let (first, second) = (history(), history());
-    second.write("site/lab/only.yaml", document("only", "site", "{of: second}"));
+    second.write(
+        "site/lab/only.yaml",
+        document("only", "site", "{of: second}"),
+    );
     second.commit();
-    first.write("site/prod/only.yaml", document("only", "site", "{of: first}"));
+    first.write(
+        "site/prod/only.yaml",
+        document("only", "site", "{of: first}"),
+    );
     let git_dir = second.path(".git").display().to_string();
     let work_tree = second.root.display().to_string();
     assert_agrees(&first, &["HEAD"], &[]);
     assert_agrees(&first, &["HEAD"], &[("GIT_DIR", &git_dir)]);
     assert_agrees(&first, &["HEAD"], &[("GIT_WORK_TREE", &work_tree)]);
-    assert_agrees(&first, &["HEAD"], &[("GIT_DIR", &git_dir), ("GIT_WORK_TREE", &work_tree)]);
-    assert_agrees(&first, &["HEAD"], &[("GIT_DIR", ".git"), ("GIT_WORK_TREE", &work_tree)]);
+    assert_agrees(
+        &first,
+        &["HEAD"],
+        &[("GIT_DIR", &git_dir), ("GIT_WORK_TREE", &work_tree)],
+    );
+    assert_agrees(
+        &first,
+        &["HEAD"],
+        &[("GIT_DIR", ".git"), ("GIT_WORK_TREE", &work_tree)],
+    );
     assert_agrees(&first, &["HEAD"], &[("GIT_NAMESPACE", "other")]);
-    assert_refused(&diff(&first, &["HEAD"], &[("GIT_DIR", "nowhere")]), &["GIT_DIR", "nowhere"]);
+    assert_refused(
+        &diff(&first, &["HEAD"], &[("GIT_DIR", "nowhere")]),
+        &["GIT_DIR", "nowhere"],
+    );
 }
 
 #[test]
@@ -100,7 +139,11 @@ fn unsupported_variables_are_refused_by_name() {
         let ran = diff(&sandbox, &["HEAD"], &[(name, "somewhere")]);
         assert_refused(&ran, &[name, &format!("env -u {name}")]);
     }
-    let ran = diff(&sandbox, &["HEAD"], &[("GIT_CONFIG_PARAMETERS", "core.bare")]);
+    let ran = diff(
+        &sandbox,
+        &["HEAD"],
+        &[("GIT_CONFIG_PARAMETERS", "core.bare")],
+    );
     assert_refused(&ran, &["GIT_CONFIG_PARAMETERS"]);
 }
 
@@ -113,8 +156,15 @@ fn git_command_line_settings_are_followed() {
     fs::write(other.join("site/lab/only.yaml"), text).unwrap();
     let replaced = sandbox.git(&["rev-parse", "HEAD~2"]);
     sandbox.git(&["replace", "HEAD~1", replaced.trim()]);
-    for setting in ["'core.useReplaceRefs'='false'", "'core.useReplaceRefs=false'"] {
-        assert_agrees(&sandbox, &["HEAD~1", "HEAD"], &[("GIT_CONFIG_PARAMETERS", setting)]);
+    for setting in [
+        "'core.useReplaceRefs'='false'",
+        "'core.useReplaceRefs=false'",
+    ] {
+        assert_agrees(
+            &sandbox,
+            &["HEAD~1", "HEAD"],
+            &[("GIT_CONFIG_PARAMETERS", setting)],
+        );
     }
 }
 
@@ -123,9 +173,11 @@ fn replacements_are_followed() {
     let sandbox = history();
     let first = sandbox.git(&["rev-parse", "HEAD~2"]);
     sandbox.git(&["replace", "HEAD~1", first.trim()]);
-    for variables in
-        [&[][..], &[("GIT_NO_REPLACE_OBJECTS", "1")], &[("GIT_REPLACE_REF_BASE", "refs/x/")]]
-    {
+    for variables in [
+        &[][..],
+        &[("GIT_NO_REPLACE_OBJECTS", "1")],
+        &[("GIT_REPLACE_REF_BASE", "refs/x/")],
+    ] {
         assert_agrees(&sandbox, &["HEAD~1", "HEAD"], variables);
     }
     sandbox.git(&["config", "core.useReplaceRefs", "false"]);
@@ -135,7 +187,9 @@ fn replacements_are_followed() {
 #[test]
 fn grafts_are_refused() {
     let sandbox = history();
-    let ids = sandbox.git(&["rev-parse", "HEAD", "HEAD~2"]).replace('\n', " ");
+    let ids = sandbox
+        .git(&["rev-parse", "HEAD", "HEAD~2"])
+        .replace('\n', " ");
     sandbox.write(".git/info/grafts", "# a comment\n\n");
     assert_agrees(&sandbox, &["HEAD~1", "HEAD"], &[]);
     sandbox.write(".git/info/grafts", ids);
@@ -148,9 +202,18 @@ fn grafts_are_refused() {
 #[test]
 fn unknown_repository_formats_are_refused() {
     for (settings, named) in [
-        (&[("core.repositoryFormatVersion", "1"), ("extensions.whatever", "true")][..], "whatever"),
+        (
+            &[
+                ("core.repositoryFormatVersion", "1"),
+                ("extensions.whatever", "true"),
+            ][..],
+            "whatever",
+        ),
         (&[("extensions.refStorage", "files")], "refStorage"),
-        (&[("extensions.compatObjectFormat", "sha256")], "compatObjectFormat"),
+        (
+            &[("extensions.compatObjectFormat", "sha256")],
+            "compatObjectFormat",
+        ),
         (&[("core.repositoryFormatVersion", "2")], "2"),
         (&[("core.repositoryFormatVersion", "x")], ""),
         (&[("core.bare", "perhaps")], ""),
@@ -252,8 +315,11 @@ fn damaged_control_files_are_errors() {
 fn damaged_shallow_file_is_an_error() {
     let sandbox = history();
     sandbox.write(".git/shallow", "zzz\n");
-    for arguments in [&["diff", "HEAD~1"][..], &["lint", "--since", "HEAD~1"], &["lint", "--auto"]]
-    {
+    for arguments in [
+        &["diff", "HEAD~1"][..],
+        &["lint", "--since", "HEAD~1"],
+        &["lint", "--auto"],
+    ] {
         let ran = sandbox.run(arguments);
         assert_refused(&ran, &[".git/shallow` is damaged: line 1"]);
     }
@@ -275,7 +341,10 @@ fn damaged_references_do_not_change_the_default_branch() {
         ran
     };
     assert_refused(&ran("packed-refs", "zzz\n"), &["refs/"]);
-    assert_refused(&ran("refs/remotes/origin/HEAD", "zzz\n"), &["refs/remotes/origin/HEAD"]);
+    assert_refused(
+        &ran("refs/remotes/origin/HEAD", "zzz\n"),
+        &["refs/remotes/origin/HEAD"],
+    );
 }
 
 #[test]
@@ -298,11 +367,20 @@ fn files_are_compared_as_git_stores_them() {
     for (attributes, text) in [
         ("ident", document("only", "site", "{of: \"$Id$\"}")),
         ("text eol=crlf", document("only", "site", "{of: lines}")),
-        ("working-tree-encoding=UTF-16", document("only", "site", "{of: encoded}")),
-        ("working-tree-encoding=ISO-8859-1", document("only", "site", "{of: \u{e4}}")),
+        (
+            "working-tree-encoding=UTF-16",
+            document("only", "site", "{of: encoded}"),
+        ),
+        (
+            "working-tree-encoding=ISO-8859-1",
+            document("only", "site", "{of: \u{e4}}"),
+        ),
     ] {
         let sandbox = history();
-        sandbox.write(".gitattributes", format!("site/lab/only.yaml {attributes}\n"));
+        sandbox.write(
+            ".gitattributes",
+            format!("site/lab/only.yaml {attributes}\n"),
+        );
         let plain = text.clone().into_bytes();
         let bytes = match attributes {
             "working-tree-encoding=UTF-16" => utf_16(&text),
@@ -339,18 +417,31 @@ fn file_with_a_filter_is_unchanged_or_reported() {
         ".gitattributes",
         "site/lab/only.yaml filter=shout\nsite/prod/only.yaml filter=none\n",
     );
-    sandbox.write("site/lab/only.yaml", document("only", "site", "{of: filtered}"));
+    sandbox.write(
+        "site/lab/only.yaml",
+        document("only", "site", "{of: filtered}"),
+    );
     sandbox.commit();
     fs::remove_file(sandbox.path("site/lab/only.yaml")).unwrap();
     sandbox.git(&["checkout", "--quiet", "site/lab/only.yaml"]);
     let ran = diff(&sandbox, &["HEAD"], &[]);
     assert_eq!(edited_files(&ran), BTreeSet::new(), "{ran:?}");
-    sandbox.write("site/prod/only.yaml", document("only", "site", "{of: without}"));
+    sandbox.write(
+        "site/prod/only.yaml",
+        document("only", "site", "{of: without}"),
+    );
     assert_agrees(&sandbox, &["HEAD"], &[]);
-    sandbox.write("site/lab/only.yaml", document("only", "site", "{of: another text}"));
+    sandbox.write(
+        "site/lab/only.yaml",
+        document("only", "site", "{of: another text}"),
+    );
     let ran = diff(&sandbox, &["HEAD"], &[]);
     assert_refused(&ran, &["site/lab/only.yaml", "filter `shout`"]);
-    assert_eq!(sandbox.run(&["lint"]).code, 0, "without a comparison, the working tree is read");
+    assert_eq!(
+        sandbox.run(&["lint"]).code,
+        0,
+        "without a comparison, the working tree is read"
+    );
 }
 
 #[test]
@@ -358,7 +449,10 @@ fn index_flags_are_followed() {
     for flag in ["--assume-unchanged", "--skip-worktree"] {
         let sandbox = history();
         sandbox.git(&["update-index", flag, "site/lab/only.yaml"]);
-        sandbox.write("site/lab/only.yaml", document("only", "site", "{of: unseen}"));
+        sandbox.write(
+            "site/lab/only.yaml",
+            document("only", "site", "{of: unseen}"),
+        );
         assert_agrees(&sandbox, &["HEAD"], &[]);
         fs::remove_file(sandbox.path("site/lab/only.yaml")).unwrap();
         assert_agrees(&sandbox, &["HEAD"], &[]);
@@ -367,11 +461,18 @@ fn index_flags_are_followed() {
 
 #[test]
 fn all_index_formats_are_read() {
-    for setting in ["core.splitIndex", "core.untrackedCache", "index.skipHash", "feature.manyFiles"]
-    {
+    for setting in [
+        "core.splitIndex",
+        "core.untrackedCache",
+        "index.skipHash",
+        "feature.manyFiles",
+    ] {
         let sandbox = history();
         sandbox.git(&["config", setting, "true"]);
-        sandbox.write("site/lab/only.yaml", document("only", "site", "{of: staged}"));
+        sandbox.write(
+            "site/lab/only.yaml",
+            document("only", "site", "{of: staged}"),
+        );
         sandbox.git(&["add", "--all"]);
         sandbox.git(&["update-index", "--refresh"]);
         assert_agrees(&sandbox, &["HEAD"], &[]);
@@ -441,12 +542,27 @@ fn ceiling_directories_bound_discovery_as_in_git() {
     ] {
         let folder = sandbox.path(folder);
         let mut git = Command::new("git");
-        sandbox.scrub(&mut git).env("GIT_CEILING_DIRECTORIES", ceiling).current_dir(&folder);
-        let by_git = git.args(["rev-parse", "HEAD"]).output().unwrap().status.success();
+        sandbox
+            .scrub(&mut git)
+            .env("GIT_CEILING_DIRECTORIES", ceiling)
+            .current_dir(&folder);
+        let by_git = git
+            .args(["rev-parse", "HEAD"])
+            .output()
+            .unwrap()
+            .status
+            .success();
         let mut command = sandbox.command(&["diff", "HEAD"]);
-        command.env("GIT_CEILING_DIRECTORIES", ceiling).current_dir(&folder);
+        command
+            .env("GIT_CEILING_DIRECTORIES", ceiling)
+            .current_dir(&folder);
         let ran = Ran::of(&command.output().unwrap());
-        assert_eq!(ran.code < 2, by_git, "{} {ceiling} {ran:?}", folder.display());
+        assert_eq!(
+            ran.code < 2,
+            by_git,
+            "{} {ceiling} {ran:?}",
+            folder.display()
+        );
     }
 }
 
@@ -456,7 +572,12 @@ fn ceiling_does_not_make_a_committed_bare_repository_usable() {
     embed(&sandbox.path("deploy"), "[core]\n\tbare = true\n");
     let root = sandbox.root.display().to_string();
     let mut command = sandbox.command(&["diff", "HEAD", "-C", "deploy/refs"]);
-    let ran = Ran::of(&command.env("GIT_CEILING_DIRECTORIES", root).output().unwrap());
+    let ran = Ran::of(
+        &command
+            .env("GIT_CEILING_DIRECTORIES", root)
+            .output()
+            .unwrap(),
+    );
     assert_refused(&ran, &["is not inside a git repository"]);
 }
 
@@ -469,7 +590,10 @@ fn further_repository_may_be_bare() {
     let named = "  repositories:\n    base: {url: https://example.org/base, revision: main}\n";
     sandbox.write("site/lab/site-definition.yaml", definition("lab", named));
     let ran = sandbox.run(&["lint", "--repository", "base=deploy@main"]);
-    assert!(ran.code < 2, "`main` is a branch of the outer repository: {ran:?}");
+    assert!(
+        ran.code < 2,
+        "`main` is a branch of the outer repository: {ran:?}"
+    );
 }
 
 #[test]
@@ -478,11 +602,21 @@ fn safe_bare_repository_is_honoured() {
     let bare = sandbox.beside("bare.git");
     sandbox.git(&["clone", "--quiet", "--bare", ".", bare.to_str().unwrap()]);
     assert_eq!(sandbox.run_in(&bare, &["lint", "--rev", "HEAD"]).code, 0);
-    fs::write(sandbox.beside(".gitconfig"), "[safe]\n\tbareRepository = explicit\n").unwrap();
+    fs::write(
+        sandbox.beside(".gitconfig"),
+        "[safe]\n\tbareRepository = explicit\n",
+    )
+    .unwrap();
     let ran = sandbox.run_in(&bare, &["lint", "--rev", "HEAD"]);
     assert_refused(&ran, &["safe.bareRepository", "GIT_DIR="]);
     let mut named = sandbox.command(&["lint", "--rev", "HEAD"]);
-    let named = Ran::of(&named.current_dir(&bare).env("GIT_DIR", ".").output().unwrap());
+    let named = Ran::of(
+        &named
+            .current_dir(&bare)
+            .env("GIT_DIR", ".")
+            .output()
+            .unwrap(),
+    );
     assert_eq!(named.code, 0, "{named:?}");
 }
 
@@ -496,15 +630,26 @@ fn repository_of_another_user_is_refused_as_in_git() {
     }
     let runs = |variables: Variables<'_>| {
         let mut git = Command::new("git");
-        sandbox.scrub(&mut git).current_dir(&sandbox.root).envs(variables.iter().copied());
-        let by_git = git.args(["rev-parse", "HEAD"]).output().unwrap().status.success();
+        sandbox
+            .scrub(&mut git)
+            .current_dir(&sandbox.root)
+            .envs(variables.iter().copied());
+        let by_git = git
+            .args(["rev-parse", "HEAD"])
+            .output()
+            .unwrap()
+            .status
+            .success();
         let ran = diff(&sandbox, &["HEAD~1", "HEAD"], variables);
         assert_eq!(ran.code < 2, by_git, "{variables:?} {ran:?}");
         ran
     };
     let config = |text: &str| fs::write(sandbox.beside(".gitconfig"), text).unwrap();
     let root = sandbox.root.display().to_string();
-    assert_refused(&runs(&[]), &["belongs to another user", &format!("safe.directory {root}")]);
+    assert_refused(
+        &runs(&[]),
+        &["belongs to another user", &format!("safe.directory {root}")],
+    );
     assert_eq!(sandbox.run(&["lint"]).code, 2, "files are not read either");
     sandbox.git(&["-c", "safe.directory=*", "config", "safe.directory", "*"]);
     assert_refused(&runs(&[]), &["belongs to another user"]);
@@ -523,7 +668,10 @@ fn repository_of_another_user_is_refused_as_in_git() {
     config("");
     assert_eq!(runs(&[("SUDO_UID", "4321")]).code, 0);
     assert_eq!(runs(&[("SUDO_UID", "4322")]).code, 2);
-    assert_eq!(runs(&[("GIT_CONFIG_PARAMETERS", "'safe.directory'='*'")]).code, 0);
+    assert_eq!(
+        runs(&[("GIT_CONFIG_PARAMETERS", "'safe.directory'='*'")]).code,
+        0
+    );
     let by_number = [
         ("GIT_CONFIG_COUNT", "1"),
         ("GIT_CONFIG_KEY_0", "safe.directory"),
@@ -531,7 +679,11 @@ fn repository_of_another_user_is_refused_as_in_git() {
     ];
     assert_eq!(runs(&by_number).code, 0);
     let git_dir = sandbox.path(".git").display().to_string();
-    assert_eq!(runs(&[("GIT_DIR", &git_dir)]).code, 0, "naming it in `GIT_DIR` trusts it");
+    assert_eq!(
+        runs(&[("GIT_DIR", &git_dir)]).code,
+        0,
+        "naming it in `GIT_DIR` trusts it"
+    );
 }
 
 #[test]
@@ -545,9 +697,16 @@ fn submodules_and_missing_files_are_reported() {
     sandbox.git(&["commit", "--quiet", "--message=submodules"]);
     let odd = |arguments: &[&str]| -> BTreeSet<String> {
         let findings = sandbox.findings(arguments);
-        let odd = findings.iter().filter(|finding| finding["rule"] == "unread-file");
-        odd.map(|finding| finding["primary"]["file"].as_str().unwrap_or_default().to_owned())
-            .collect()
+        let odd = findings
+            .iter()
+            .filter(|finding| finding["rule"] == "unread-file");
+        odd.map(|finding| {
+            finding["primary"]["file"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        })
+        .collect()
     };
     let both: BTreeSet<String> = ["global/more", "site/vendored"].map(str::to_owned).into();
     assert_eq!(odd(&[]), both);
@@ -558,8 +717,10 @@ fn submodules_and_missing_files_are_reported() {
     fs::remove_dir(sandbox.path("site/vendored")).unwrap();
     assert_eq!(odd(&[]), both, "not even its folder");
     fs::remove_file(sandbox.path("type/small/dns.yaml")).unwrap();
-    let with_file: BTreeSet<String> =
-        both.into_iter().chain(["type/small/dns.yaml".to_owned()]).collect();
+    let with_file: BTreeSet<String> = both
+        .into_iter()
+        .chain(["type/small/dns.yaml".to_owned()])
+        .collect();
     assert_eq!(odd(&[]), with_file);
     sandbox.git(&["rm", "--quiet", "type/small/dns.yaml"]);
     assert_eq!(odd(&[]).len(), 2);
@@ -571,7 +732,11 @@ fn report_names_the_compared_repository_inside_a_nested_one() {
     let inner: PathBuf = sandbox.path("vendored");
     sandbox.git(&["clone", "--quiet", ".", "vendored"]);
     let ran = sandbox.run_in(&inner, &["diff", "HEAD~1", "HEAD"]);
-    assert!(ran.stdout.contains("vendored (inside of `repository`)"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("vendored (inside of `repository`)"),
+        "{}",
+        ran.stdout
+    );
     sandbox.write(".gitignore", "vendored\n");
     let ran = sandbox.run_in(&inner, &["diff", "HEAD~1", "HEAD"]);
     assert!(!ran.stdout.contains("inside of"), "{}", ran.stdout);
@@ -582,11 +747,17 @@ fn report_names_the_compared_repository_inside_a_nested_one() {
 fn comparison_of_a_nested_repository_names_its_path() {
     let sandbox = history();
     sandbox.git(&["clone", "--quiet", ".", "vendored/sites"]);
-    sandbox.write("vendored/sites/site/lab/only.yaml", document("only", "site", "{of: other}"));
+    sandbox.write(
+        "vendored/sites/site/lab/only.yaml",
+        document("only", "site", "{of: other}"),
+    );
     let inner = sandbox.path("vendored/sites/site");
     let saved = sandbox.run_in(&inner, &["lint", "--since", "HEAD", "-o", "json"]);
     assert_eq!(saved.json()["repository"]["nested_at"], "vendored/sites");
-    assert_eq!(edited_files(&saved), BTreeSet::from(["site/lab/only.yaml".to_owned()]));
+    assert_eq!(
+        edited_files(&saved),
+        BTreeSet::from(["site/lab/only.yaml".to_owned()])
+    );
     let text = sandbox.run_in(&inner, &["lint", "--since", "HEAD"]).stdout;
     assert!(text.contains("sites (inside of `repository`)"), "{text}");
     fs::write(sandbox.beside("saved.json"), &saved.stdout).unwrap();
@@ -594,9 +765,14 @@ fn comparison_of_a_nested_repository_names_its_path() {
     for format in ["full", "markdown", "comment", "html"] {
         let again = sandbox.run(&["report", &file, "-o", format]).stdout;
         assert!(again.contains("vendored/sites"), "{format}: {again}");
-        assert!(again.contains("in the enclosing repository"), "{format}: {again}");
+        assert!(
+            again.contains("in the enclosing repository"),
+            "{format}: {again}"
+        );
     }
-    let outer = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]).json();
+    let outer = sandbox
+        .run(&["lint", "--since", "HEAD", "-o", "json"])
+        .json();
     assert_eq!(outer["repository"].get("nested_at"), None);
 }
 
@@ -612,7 +788,15 @@ fn tracked_link_out_of_the_repository_is_not_followed() {
     sandbox.commit();
     for folder in ["deploy", "deploy/site/lab"] {
         let ran = sandbox.run(&["lint", "-C", folder, "--since", "HEAD"]);
-        assert_refused(&ran, &["deploy", "symbolic link that leads out of the repository"]);
+        assert_refused(
+            &ran,
+            &["deploy", "symbolic link that leads out of the repository"],
+        );
     }
-    assert_eq!(sandbox.run(&["lint", "-C", "inside", "--since", "HEAD"]).code, 0);
+    assert_eq!(
+        sandbox
+            .run(&["lint", "-C", "inside", "--since", "HEAD"])
+            .code,
+        0
+    );
 }

@@ -7,8 +7,12 @@ use std::process::Command;
 use serde_json::Value as Json;
 
 /// Rules that look at the repository as a whole.
-const REPOSITORY_RULES: [&str; 4] =
-    ["unread-file", "unused-configuration", "unused-ignore", "unused-type"];
+const REPOSITORY_RULES: [&str; 4] = [
+    "unread-file",
+    "unused-configuration",
+    "unused-ignore",
+    "unused-type",
+];
 
 #[test]
 fn site_linted_alone_has_the_same_findings() {
@@ -22,16 +26,26 @@ fn site_linted_alone_has_the_same_findings() {
         assert!(sites.iter().any(|site| !findings(&all, site).is_empty()));
         for site in &sites {
             let alone = linted(&root, &["--semantics", semantics, "--site", site]);
-            assert_eq!(findings(&alone, site), findings(&all, site), "{site}, {semantics}");
+            assert_eq!(
+                findings(&alone, site),
+                findings(&all, site),
+                "{site}, {semantics}"
+            );
         }
     }
 }
 
 fn linted(root: &Path, arguments: &[&str]) -> Json {
     let mut layercake = Command::new(env!("CARGO_BIN_EXE_layercake"));
-    layercake.args(["lint", "--select", "all", "--exit-zero", "-o", "json", "-C"]).arg(root);
+    layercake
+        .args(["lint", "--select", "all", "--exit-zero", "-o", "json", "-C"])
+        .arg(root);
     let ran = layercake.args(arguments).output().unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(
+        ran.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
     super::resolved(serde_json::from_slice(&ran.stdout).unwrap())
 }
 

@@ -14,7 +14,10 @@ fn doubled(name: &str) -> String {
 /// A repository with an accepted finding, on a branch for the change.
 fn accepted() -> Sandbox {
     let sandbox = Sandbox::with_sites();
-    sandbox.write("layercake.yaml", "rules: {levels: {duplicate-key: error}}\n");
+    sandbox.write(
+        "layercake.yaml",
+        "rules: {levels: {duplicate-key: error}}\n",
+    );
     sandbox.write("site/lab/old.yaml", doubled("old"));
     assert_eq!(sandbox.run(&["baseline", "write"]).code, 0);
     sandbox.commit();
@@ -49,23 +52,40 @@ fn change_cannot_accept_its_own_findings() {
         ["duplicate-key new", "duplicate-key baseline"],
         "accepted findings stay accepted"
     );
-    assert_eq!(sandbox.run(&["lint", "--since", "main", "--config-from-base"]).code, 1);
+    assert_eq!(
+        sandbox
+            .run(&["lint", "--since", "main", "--config-from-base"])
+            .code,
+        1
+    );
     // Nor with another baseline file.
     fs::rename(sandbox.path(FILE), sandbox.path("own.json")).unwrap();
-    sandbox
-        .write("layercake.yaml", "rules: {levels: {duplicate-key: error}}\nbaseline: own.json\n");
+    sandbox.write(
+        "layercake.yaml",
+        "rules: {levels: {duplicate-key: error}}\nbaseline: own.json\n",
+    );
     assert_eq!(sandbox.run(&["lint", "--since", "main"]).code, 0);
     assert_eq!(
         since_main(&sandbox, &gate),
-        ["config-changed new", "duplicate-key new", "duplicate-key baseline"]
+        [
+            "config-changed new",
+            "duplicate-key new",
+            "duplicate-key baseline"
+        ]
     );
     // An ignore comment can, and is counted.
-    sandbox.write("layercake.yaml", "rules: {levels: {duplicate-key: error}}\n");
+    sandbox.write(
+        "layercake.yaml",
+        "rules: {levels: {duplicate-key: error}}\n",
+    );
     let ignoring = doubled("new").replace("a: 2}", "a: 2} # layercake: ignore[duplicate-key] x");
     sandbox.write("site/lab/new.yaml", ignoring);
     let ran = sandbox.run(&["lint", "--since", "main", "--config-from-base"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(ran.stdout.contains("\n1 new ignore comment · 1 ignored"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("\n1 new ignore comment · 1 ignored"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -89,11 +109,19 @@ fn baseline_holds_findings_that_the_configuration_selects() {
     let with = "rules: {extend-select: [boolean-word]}\n";
     sandbox.write("layercake.yaml", with);
     assert_eq!(write(), format!("{FILE} accepts 2 findings\n"));
-    assert!(sandbox.run(&["lint"]).stdout.contains(" rendered · 2 in the baseline · "));
+    assert!(
+        sandbox
+            .run(&["lint"])
+            .stdout
+            .contains(" rendered · 2 in the baseline · ")
+    );
     // Entries of rules that are off now are kept, since these rules did not run.
     sandbox.write("layercake.yaml", "rules: {ignore: [duplicate-key]}\n");
     let pruned = sandbox.run(&["baseline", "prune"]).stdout;
-    assert_eq!(pruned, format!("{FILE} accepts 2 findings, 0 fewer than before\n"));
+    assert_eq!(
+        pruned,
+        format!("{FILE} accepts 2 findings, 0 fewer than before\n")
+    );
     assert_eq!(write(), format!("{FILE} accepts 0 findings\n"));
     sandbox.write(
         "layercake.yaml",

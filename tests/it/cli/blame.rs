@@ -8,7 +8,12 @@ impl Sandbox {
     /// Commits all files.
     pub(super) fn committed(&self, subject: &str) -> String {
         self.git(&["add", "--all"]);
-        self.git(&["commit", "--quiet", "--allow-empty", &format!("--message={subject}")]);
+        self.git(&[
+            "commit",
+            "--quiet",
+            "--allow-empty",
+            &format!("--message={subject}"),
+        ]);
         self.git(&["rev-parse", "HEAD"]).trim().to_owned()
     }
 
@@ -21,12 +26,20 @@ impl Sandbox {
 
     /// Output of a verb on a terminal of 80 columns, with ids replaced by `COMMIT`.
     pub(super) fn screen(&self, arguments: &[&str]) -> String {
-        let ran = Ran::of(&self.command(arguments).env("COLUMNS", "80").output().unwrap());
+        let ran = Ran::of(
+            &self
+                .command(arguments)
+                .env("COLUMNS", "80")
+                .output()
+                .unwrap(),
+        );
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
         let is_id =
             |word: &str| word.len() == 10 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
         let lines = ran.stdout.lines().map(|line| {
-            let words = line.split(' ').map(|word| if is_id(word) { "COMMIT" } else { word });
+            let words = line
+                .split(' ')
+                .map(|word| if is_id(word) { "COMMIT" } else { word });
             words.collect::<Vec<_>>().join(" ")
         });
         lines.map(|line| format!("{line}\n")).collect()
@@ -43,7 +56,11 @@ impl Sandbox {
 }
 
 pub(super) fn versions(tag: &str) -> String {
-    document("versions", "global", &format!("{{image: \"registry/keystone:{tag}\"}}"))
+    document(
+        "versions",
+        "global",
+        &format!("{{image: \"registry/keystone:{tag}\"}}"),
+    )
 }
 
 /// A document that substitutes the image.
@@ -61,7 +78,10 @@ fn subjects(blame: &Json) -> Vec<(String, String)> {
         let change = &output["changes"][usize_of(&value["change"])];
         let subject = &blame["commits"][usize_of(&change["commit"])]["subject"];
         let subject = subject.as_str().unwrap_or("not committed");
-        (value["path"].as_str().unwrap().to_owned(), subject.to_owned())
+        (
+            value["path"].as_str().unwrap().to_owned(),
+            subject.to_owned(),
+        )
     };
     values.map(of).collect()
 }
@@ -69,7 +89,10 @@ fn subjects(blame: &Json) -> Vec<(String, String)> {
 fn subject_of(blame: &Json, path: &str) -> String {
     let all = subjects(blame);
     let found = all.iter().find(|(known, _)| known == path);
-    found.unwrap_or_else(|| panic!("{path} is in {all:?}")).1.clone()
+    found
+        .unwrap_or_else(|| panic!("{path} is in {all:?}"))
+        .1
+        .clone()
 }
 
 /// Subjects in the history of a value, newest first, each with the new value.
@@ -77,13 +100,21 @@ fn history(blame: &Json) -> Vec<(String, Json)> {
     let steps = blame["value"]["history"].as_array().unwrap().iter();
     let of = |step: &Json| {
         let subject = &blame["commits"][usize_of(&step["commit"])]["subject"];
-        (subject.as_str().unwrap_or("not committed").to_owned(), step["after"].clone())
+        (
+            subject.as_str().unwrap_or("not committed").to_owned(),
+            step["after"].clone(),
+        )
     };
     steps.map(of).collect()
 }
 
 fn usize_of(number: &Json) -> usize {
-    usize::try_from(number.as_u64().unwrap_or_else(|| panic!("{number} is a number"))).unwrap()
+    usize::try_from(
+        number
+            .as_u64()
+            .unwrap_or_else(|| panic!("{number} is a number")),
+    )
+    .unwrap()
 }
 
 #[test]
@@ -140,9 +171,19 @@ fn log_lists_every_earlier_value() {
     assert_eq!(same, screen);
 
     let when = sandbox.blamed(&["lab", "chart", ".image", "--when", "registry/keystone:1.0"]);
-    let subjects: Vec<String> = history(&when).into_iter().map(|(subject, _)| subject).collect();
+    let subjects: Vec<String> = history(&when)
+        .into_iter()
+        .map(|(subject, _)| subject)
+        .collect();
     assert_eq!(subjects, ["bump again", "revert", "bump", "first"]);
-    let never = sandbox.run(&["blame", "lab", "chart", ".image", "--when", "registry/keystone:9"]);
+    let never = sandbox.run(&[
+        "blame",
+        "lab",
+        "chart",
+        ".image",
+        "--when",
+        "registry/keystone:9",
+    ]);
     let error = "error: the value was never `registry/keystone:9`\n  help: it was \
                  `registry/keystone:2.0`, `registry/keystone:1.0`, `registry/keystone:2.0`, \
                  `registry/keystone:1.0`\n";
@@ -157,7 +198,11 @@ fn log_covers_added_and_removed_values() {
     sandbox.write("global/chart.yaml", chart("{replicas: 1}"));
     sandbox.committed("no debug");
     let blame = sandbox.blamed(&["lab", "chart", ".debug"]);
-    let expected = [("no debug", Json::Null), ("debug", Json::Bool(true)), ("first", Json::Null)];
+    let expected = [
+        ("no debug", Json::Null),
+        ("debug", Json::Bool(true)),
+        ("first", Json::Null),
+    ];
     let expected = expected.map(|(subject, after)| (subject.to_owned(), after));
     assert_eq!(history(&blame), expected);
     let never = sandbox.run(&["blame", "lab", "chart", ".replcas"]);
@@ -169,7 +214,10 @@ fn log_covers_added_and_removed_values() {
 #[test]
 fn history_of_a_mapping_lists_the_leaves_that_changed() {
     let sandbox = Sandbox::with_sites();
-    sandbox.write("layercake.yaml", "diff: {list-keys: {'example/*': {'$.values.hosts': ip}}}\n");
+    sandbox.write(
+        "layercake.yaml",
+        "diff: {list-keys: {'example/*': {'$.values.hosts': ip}}}\n",
+    );
     let write = |data: &str| {
         let data = format!("{{before: 1, values: {data}}}");
         sandbox.write("site/lab/only.yaml", document("only", "site", &data));
@@ -236,16 +284,25 @@ fn uncommitted_changes_are_reported() {
     let blame = empty.blamed(&["lab", "only"]);
     assert_eq!(subject_of(&blame, ".of"), "not committed");
     let log = empty.run(&["log"]);
-    assert_eq!((log.code, log.stderr.as_str()), (2, "error: the repository has no commits yet\n"));
+    assert_eq!(
+        (log.code, log.stderr.as_str()),
+        (2, "error: the repository has no commits yet\n")
+    );
 }
 
 #[test]
 fn items_of_lists_keep_their_commits() {
     let sandbox = Sandbox::with_sites();
     let list = |items: &str| document("only", "site", &format!("{{items: [{items}]}}"));
-    sandbox.write("site/lab/only.yaml", list("{name: a, v: 1}, {name: b, v: 1}"));
+    sandbox.write(
+        "site/lab/only.yaml",
+        list("{name: a, v: 1}, {name: b, v: 1}"),
+    );
     sandbox.committed("first");
-    sandbox.write("site/lab/only.yaml", list("{name: c, v: 1}, {name: b, v: 2}, {name: a, v: 1}"));
+    sandbox.write(
+        "site/lab/only.yaml",
+        list("{name: c, v: 1}, {name: b, v: 2}, {name: a, v: 1}"),
+    );
     sandbox.committed("second");
     let blame = sandbox.blamed(&["lab", "only"]);
     let expected = [
@@ -267,14 +324,25 @@ fn merge_is_blamed_only_for_values_in_none_of_its_parents() {
         |a: u8, b: u8, c: u8| document("only", "site", &format!("{{a: {a}, b: {b}, c: {c}}}"));
     sandbox.write("site/lab/only.yaml", only(1, 1, 1));
     sandbox.committed("first");
-    for (branch, text) in [("one", only(2, 1, 1)), ("two", only(1, 2, 1)), ("three", only(1, 1, 1))]
-    {
+    for (branch, text) in [
+        ("one", only(2, 1, 1)),
+        ("two", only(1, 2, 1)),
+        ("three", only(1, 1, 1)),
+    ] {
         sandbox.git(&["checkout", "--quiet", "-b", branch, "main"]);
         sandbox.write("site/lab/only.yaml", text);
         sandbox.committed(branch);
     }
     sandbox.git(&["checkout", "--quiet", "--detach", "one"]);
-    sandbox.git(&["merge", "--quiet", "--no-commit", "-s", "ours", "two", "three"]);
+    sandbox.git(&[
+        "merge",
+        "--quiet",
+        "--no-commit",
+        "-s",
+        "ours",
+        "two",
+        "three",
+    ]);
     sandbox.write("site/lab/only.yaml", only(2, 2, 3));
     sandbox.git(&["add", "--all"]);
     sandbox.git(&["commit", "--quiet", "--message=octopus"]);
@@ -285,8 +353,13 @@ fn merge_is_blamed_only_for_values_in_none_of_its_parents() {
     let blame = sandbox.blamed(&["lab", "only", "--first-parent"]);
     assert_eq!(subject_of(&blame, ".b"), "octopus");
     let reach = |arguments: &[&str]| {
-        let log = sandbox.run(&[&["log", "-o", "json", "--limit", "1"], arguments].concat()).json();
-        (log["commits"][0]["subject"].clone(), log["commits"][0]["reach"]["outputs"].clone())
+        let log = sandbox
+            .run(&[&["log", "-o", "json", "--limit", "1"], arguments].concat())
+            .json();
+        (
+            log["commits"][0]["subject"].clone(),
+            log["commits"][0]["reach"]["outputs"].clone(),
+        )
     };
     assert_eq!(reach(&[]), ("octopus".into(), 1.into()));
 }
@@ -296,10 +369,16 @@ fn clean_merge_changes_no_output() {
     let sandbox = Sandbox::with_sites();
     sandbox.committed("first");
     sandbox.git(&["checkout", "--quiet", "-b", "topic"]);
-    sandbox.write("site/lab/only.yaml", document("only", "site", "{of: topic}"));
+    sandbox.write(
+        "site/lab/only.yaml",
+        document("only", "site", "{of: topic}"),
+    );
     sandbox.committed("topic");
     sandbox.git(&["checkout", "--quiet", "main"]);
-    sandbox.write("site/prod/only.yaml", document("only", "site", "{of: main}"));
+    sandbox.write(
+        "site/prod/only.yaml",
+        document("only", "site", "{of: main}"),
+    );
     sandbox.committed("main");
     sandbox.git(&["merge", "--quiet", "--no-ff", "--message=merge", "topic"]);
     let screen = sandbox.screen(&["log"]);
@@ -321,7 +400,9 @@ COMMIT  2026-01-31  Tester  first
     all outputs of prod were added
 ";
     assert_eq!(screen, expected);
-    let log = sandbox.run(&["log", "--first-parent", "--effective", "-o", "json"]).json();
+    let log = sandbox
+        .run(&["log", "--first-parent", "--effective", "-o", "json"])
+        .json();
     let commits = log["commits"].as_array().unwrap().iter();
     let subjects: Vec<&str> = commits.map(|it| it["subject"].as_str().unwrap()).collect();
     assert_eq!(subjects, ["merge", "main", "first"]);
@@ -330,23 +411,39 @@ COMMIT  2026-01-31  Tester  first
 #[test]
 fn renamed_documents_and_sites_are_followed() {
     let sandbox = Sandbox::with_sites();
-    sandbox.write("site/lab/more.yaml", document("old", "site", "{a: 1, b: 2}"));
+    sandbox.write(
+        "site/lab/more.yaml",
+        document("old", "site", "{a: 1, b: 2}"),
+    );
     sandbox.committed("first");
-    sandbox.write("site/lab/more.yaml", document("new", "site", "{a: 1, b: 2}"));
+    sandbox.write(
+        "site/lab/more.yaml",
+        document("new", "site", "{a: 1, b: 2}"),
+    );
     sandbox.committed("rename the document");
     sandbox.git(&["mv", "site/lab", "site/north"]);
     let text = definition("north", "");
     sandbox.write("site/north/site-definition.yaml", text);
     sandbox.committed("rename the site");
-    sandbox.write("site/north/more.yaml", document("new", "site", "{a: 1, b: 3}"));
+    sandbox.write(
+        "site/north/more.yaml",
+        document("new", "site", "{a: 1, b: 3}"),
+    );
     sandbox.committed("last");
     let blame = sandbox.blamed(&["north", "new"]);
     assert_eq!(subject_of(&blame, ".a"), "first");
     assert_eq!(subject_of(&blame, ".b"), "last");
-    let first = blame["commits"].as_array().unwrap().iter().find(|it| it["subject"] == "first");
+    let first = blame["commits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["subject"] == "first");
     assert_eq!(first.unwrap()["site"], "lab");
     let screen = sandbox.screen(&["log", "--site", "north", "--limit", "2"]);
-    assert!(screen.contains("    site `lab` was renamed to `north`\n"), "{screen}");
+    assert!(
+        screen.contains("    site `lab` was renamed to `north`\n"),
+        "{screen}"
+    );
 }
 
 #[test]
@@ -385,7 +482,10 @@ fn site_is_renamed_if_half_of_its_files_are_the_same() {
 #[test]
 fn site_renamed_in_the_working_tree_is_followed() {
     let sandbox = Sandbox::with_sites();
-    sandbox.write("site/lab/more.yaml", document("more", "site", "{a: 1, b: 2}"));
+    sandbox.write(
+        "site/lab/more.yaml",
+        document("more", "site", "{a: 1, b: 2}"),
+    );
     sandbox.committed("first");
     sandbox.git(&["mv", "site/lab", "site/north"]);
     let blame = sandbox.blamed(&["north", "more"]);
@@ -395,10 +495,16 @@ fn site_renamed_in_the_working_tree_is_followed() {
 #[test]
 fn unreadable_file_of_a_renamed_site_is_the_same_in_earlier_commits() {
     let sandbox = Sandbox::with_sites();
-    sandbox.write("site/lab/more.yaml", document("more", "site", "{a: 1, b: 2}"));
+    sandbox.write(
+        "site/lab/more.yaml",
+        document("more", "site", "{a: 1, b: 2}"),
+    );
     sandbox.write("site/lab/broken.yaml", "a: [\n");
     sandbox.committed("first");
-    sandbox.write("site/lab/more.yaml", document("more", "site", "{a: 1, b: 3}"));
+    sandbox.write(
+        "site/lab/more.yaml",
+        document("more", "site", "{a: 1, b: 3}"),
+    );
     sandbox.committed("edit");
     sandbox.git(&["mv", "site/lab", "site/north"]);
     sandbox.committed("rename");
@@ -414,7 +520,10 @@ fn log_contains_removed_sites() {
     sandbox.git(&["rm", "--quiet", "-r", "site/lab"]);
     sandbox.committed("no lab");
     let screen = sandbox.screen(&["log", "--limit", "1"]);
-    assert!(screen.contains("    all outputs of lab were removed\n"), "{screen}");
+    assert!(
+        screen.contains("    all outputs of lab were removed\n"),
+        "{screen}"
+    );
 }
 
 #[test]
@@ -423,12 +532,19 @@ fn unrenderable_commit_is_skipped() {
     let good = chart("{replicas: 1}");
     sandbox.write("global/chart.yaml", "a: [\n");
     let broken = sandbox.committed("broken");
-    sandbox.write("global/chart.yaml", good.replace("replicas: 1", "replicas: 2"));
+    sandbox.write(
+        "global/chart.yaml",
+        good.replace("replicas: 1", "replicas: 2"),
+    );
     sandbox.committed("fixed");
     let blame = sandbox.blamed(&["lab", "chart"]);
     assert_eq!(subject_of(&blame, ".image"), "first");
     assert_eq!(subject_of(&blame, ".replicas"), "fixed");
-    let unusable = blame["commits"].as_array().unwrap().iter().find(|it| it["unusable"] == true);
+    let unusable = blame["commits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["unusable"] == true);
     let unusable = unusable.expect("the commit is named");
     assert_eq!(
         (&unusable["id"], &unusable["at"]["file"]),
@@ -442,9 +558,15 @@ fn unrenderable_commit_is_skipped() {
         ),
         "{screen}"
     );
-    assert!(screen.contains("1 commit cannot be rendered and was skipped:\n"), "{screen}");
+    assert!(
+        screen.contains("1 commit cannot be rendered and was skipped:\n"),
+        "{screen}"
+    );
     let screen = sandbox.screen(&["log"]);
-    assert!(screen.contains("    lab cannot be rendered here\n"), "{screen}");
+    assert!(
+        screen.contains("    lab cannot be rendered here\n"),
+        "{screen}"
+    );
 }
 
 #[test]
@@ -453,20 +575,44 @@ fn shallow_clone_reports_where_its_history_ends() {
     sandbox.write("global/chart.yaml", chart("{replicas: 2}"));
     sandbox.committed("second");
     let folder = sandbox.beside("clone");
-    let (from, to) = (format!("file://{}", sandbox.root.display()), folder.display().to_string());
+    let (from, to) = (
+        format!("file://{}", sandbox.root.display()),
+        folder.display().to_string(),
+    );
     sandbox.git(&["clone", "--quiet", "--depth=2", &from, &to]);
     sandbox.write("global/chart.yaml", chart("{replicas: 3}"));
     sandbox.committed("third");
     sandbox.git(&["-C", &to, "fetch", "--quiet", "--depth=2"]);
     sandbox.git(&["-C", &to, "reset", "--quiet", "--hard", "origin/main"]);
     let mut command = sandbox.command(&["blame", "lab", "chart"]);
-    let ran = Ran::of(&command.current_dir(&folder).env("COLUMNS", "80").output().unwrap());
+    let ran = Ran::of(
+        &command
+            .current_dir(&folder)
+            .env("COLUMNS", "80")
+            .output()
+            .unwrap(),
+    );
     let lines: Vec<&str> = ran.stdout.lines().collect();
-    assert!(lines.iter().any(|line| line.starts_with('^') && line.contains("· image:")), "{ran:?}");
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.starts_with('^') && line.contains("· image:")),
+        "{ran:?}"
+    );
     let help = "this clone is shallow; run `git fetch --unshallow origin` to complete it";
     assert!(ran.stdout.replace('\n', " ").contains(help), "{ran:?}");
-    assert!(ran.stdout.contains("    or earlier: this clone is shallow\n"), "{ran:?}");
-    let log = Ran::of(&sandbox.command(&["log"]).current_dir(&folder).output().unwrap());
+    assert!(
+        ran.stdout
+            .contains("    or earlier: this clone is shallow\n"),
+        "{ran:?}"
+    );
+    let log = Ran::of(
+        &sandbox
+            .command(&["log"])
+            .current_dir(&folder)
+            .output()
+            .unwrap(),
+    );
     let end = "second\n    not compared: its parent is missing from this shallow clone\n";
     assert!(log.stdout.ends_with(end), "{log:?}");
 }
@@ -481,7 +627,10 @@ fn since_ends_the_history_at_a_revision_or_a_date() {
     assert_eq!(subject_of(&blame, ".replicas"), "second");
     let ends = blame["outputs"][0]["changes"].as_array().unwrap().iter();
     let ends: Vec<&str> = ends.map(|change| change["end"].as_str().unwrap()).collect();
-    assert!(ends.contains(&"since") && ends.contains(&"changed"), "{ends:?}");
+    assert!(
+        ends.contains(&"since") && ends.contains(&"changed"),
+        "{ends:?}"
+    );
     let later = sandbox.blamed(&["lab", "chart", "--since", "2027-01-01"]);
     assert_eq!(later["outputs"][0]["changes"][0]["end"], "since");
     let neither = sandbox.run(&["blame", "lab", "chart", "--since", "nosuch"]);
@@ -509,7 +658,10 @@ fn replacements_are_followed_and_grafts_refused() {
     sandbox.write(".git/info/grafts", format!("{third} {first}"));
     let ran = sandbox.run(&["blame", "lab", "chart"]);
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.stderr.contains("git replace --convert-graft-file"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("git replace --convert-graft-file"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -520,7 +672,10 @@ fn blame_shows_no_secret_value() {
         secret.replace("example/Any/v1", "deckhand/Passphrase/v1")
     };
     sandbox.write("site/lab/secrets/pass.yaml", secret("one-cnry"));
-    sandbox.write("site/lab/only.yaml", document("only", "site", "{of: literal-cnry}"));
+    sandbox.write(
+        "site/lab/only.yaml",
+        document("only", "site", "{of: literal-cnry}"),
+    );
     sandbox.committed("first");
     sandbox.write("site/lab/secrets/pass.yaml", secret("two-cnry"));
     sandbox.committed("second");
@@ -540,12 +695,19 @@ fn blame_shows_no_secret_value() {
         ] {
             let ran = sandbox.run(&[&["blame", "-o", format], arguments].concat());
             assert_eq!(ran.code, 0, "{ran:?}");
-            assert!(!ran.stdout.contains("cnry"), "{format} {arguments:?}: {}", ran.stdout);
+            assert!(
+                !ran.stdout.contains("cnry"),
+                "{format} {arguments:?}: {}",
+                ran.stdout
+            );
         }
     }
     let blame = sandbox.blamed(&["lab", "only", ".of"]);
     let step = &blame["value"]["history"][0];
-    assert_eq!((&step["hidden"], &step["before"]), (&true.into(), &Json::Null));
+    assert_eq!(
+        (&step["hidden"], &step["before"]),
+        (&true.into(), &Json::Null)
+    );
     for format in ["text", "json", "markdown"] {
         let ran = sandbox.run(&["log", "--site", "lab", "-o", format]);
         assert_eq!(ran.code, 0, "{ran:?}");
@@ -568,11 +730,17 @@ fn blame_names_the_commit_that_introduced_a_finding() {
     let blame = sandbox.blamed(&["lab", "--finding", "missing-source"]);
     let finding = &blame["findings"][0];
     let commit = usize_of(&finding["change"]["commit"]);
-    assert_eq!(blame["commits"][commit]["subject"], "a substitution without its source");
+    assert_eq!(
+        blame["commits"][commit]["subject"],
+        "a substitution without its source"
+    );
     let file = &finding["change"]["edits"][0]["head"]["file"];
     assert_eq!(file, "site/lab/broken.yaml");
     let none = sandbox.run(&["blame", "prod", "--finding", "missing-source"]);
-    assert_eq!((none.code, none.stderr.lines().next()), (2, Some("error: no such finding")));
+    assert_eq!(
+        (none.code, none.stderr.lines().next()),
+        (2, Some("error: no such finding"))
+    );
     let unknown = sandbox.run(&["blame", "lab", "--finding", "mising-source"]);
     assert_eq!(unknown.code, 2, "{unknown:?}");
 }
@@ -580,10 +748,19 @@ fn blame_names_the_commit_that_introduced_a_finding() {
 #[test]
 fn why_not_names_the_commit_that_stopped_a_value() {
     let sandbox = Sandbox::with_image();
-    sandbox.write("global/chart.yaml", document("chart", "global", "{image: own, replicas: 1}"));
+    sandbox.write(
+        "global/chart.yaml",
+        document("chart", "global", "{image: own, replicas: 1}"),
+    );
     sandbox.committed("no substitution");
-    let screen =
-        sandbox.screen(&["blame", "lab", "chart", ".image", "--why-not", "global/versions.yaml:8"]);
+    let screen = sandbox.screen(&[
+        "blame",
+        "lab",
+        "chart",
+        ".image",
+        "--why-not",
+        "global/versions.yaml:8",
+    ]);
     let expected = "\
 global/versions.yaml:8 versions (global) .image does not reach it: ends unused
 COMMIT  2026-01-31  Tester  no substitution
@@ -602,11 +779,21 @@ fn bump_names_the_commit_of_the_other_repository() {
     let definition = sites.join("site/north/site-definition.yaml");
     let text = std::fs::read_to_string(&definition).unwrap();
     std::fs::write(&definition, text.replace("v1.7", "v1.8")).unwrap();
-    sandbox.git(&["-C", "demo/sites", "commit", "--quiet", "--all", "--message=bump"]);
+    sandbox.git(&[
+        "-C",
+        "demo/sites",
+        "commit",
+        "--quiet",
+        "--all",
+        "--message=bump",
+    ]);
     let path = ".values.images.tags.api";
     let ran = sandbox.run_in(&sites, &["blame", "north", "keystone", path, "-o", "json"]);
     let blame = ran.json();
-    let subjects: Vec<String> = history(&blame).into_iter().map(|(subject, _)| subject).collect();
+    let subjects: Vec<String> = history(&blame)
+        .into_iter()
+        .map(|(subject, _)| subject)
+        .collect();
     assert_eq!(subjects, ["bump", "Sites on shared documents"], "{ran:?}");
     let further = &blame["value"]["history"][0]["further"];
     let named: Vec<&Json> = further.as_array().unwrap().iter().collect();
@@ -615,8 +802,14 @@ fn bump_names_the_commit_of_the_other_repository() {
         (&named[0]["repository"], &named[0]["subject"]),
         (&"global".into(), &"keystone 2025.2".into())
     );
-    let other = sandbox.run_in(&sites, &["blame", "north", "keystone", ".release", "-o", "json"]);
-    assert_eq!(other.json()["value"]["history"][0]["further"], Json::Array(Vec::new()));
+    let other = sandbox.run_in(
+        &sites,
+        &["blame", "north", "keystone", ".release", "-o", "json"],
+    );
+    assert_eq!(
+        other.json()["value"]["history"][0]["further"],
+        Json::Array(Vec::new())
+    );
 }
 
 #[test]
@@ -648,5 +841,8 @@ fn missing_and_invalid_arguments_are_reported() {
     let outside = Sandbox::outside_git();
     outside.write_sites();
     let ran = outside.run(&["blame", "lab", "chart"]);
-    assert!(ran.stderr.contains("is not inside a git repository"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("is not inside a git repository"),
+        "{ran:?}"
+    );
 }

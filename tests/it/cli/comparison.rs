@@ -66,7 +66,12 @@ impl Sandbox {
     fn try_git(&self, folder: &Path, arguments: &[&str]) -> Output {
         let mut command = Command::new("git");
         self.scrub(&mut command).current_dir(folder);
-        command.args(["-c", "user.name=Tester", "-c", "user.email=tester@example.org"]);
+        command.args([
+            "-c",
+            "user.name=Tester",
+            "-c",
+            "user.email=tester@example.org",
+        ]);
         command.args(arguments).output().unwrap()
     }
 
@@ -87,7 +92,14 @@ fn outputs(report: &Json) -> Vec<String> {
     let outputs = report["outputs"].as_array().unwrap().iter();
     let text = |output: &Json, key: &str| output[key].as_str().unwrap_or("-").to_owned();
     outputs
-        .map(|it| format!("{} {} {}", text(it, "site"), text(it, "name"), text(it, "status")))
+        .map(|it| {
+            format!(
+                "{} {} {}",
+                text(it, "site"),
+                text(it, "name"),
+                text(it, "status")
+            )
+        })
         .collect()
 }
 
@@ -95,11 +107,16 @@ fn outputs(report: &Json) -> Vec<String> {
 fn edits(report: &Json) -> Vec<String> {
     let edits = report["edits"].as_array().unwrap().iter();
     let place = |edit: &Json| {
-        let at =
-            if edit["at"]["head"].is_null() { &edit["at"]["base"] } else { &edit["at"]["head"] };
+        let at = if edit["at"]["head"].is_null() {
+            &edit["at"]["base"]
+        } else {
+            &edit["at"]["head"]
+        };
         at["file"].as_str().unwrap().to_owned()
     };
-    edits.map(|edit| format!("{} {}", place(edit), edit["path"].as_str().unwrap())).collect()
+    edits
+        .map(|edit| format!("{} {}", place(edit), edit["path"].as_str().unwrap()))
+        .collect()
 }
 
 #[test]
@@ -113,8 +130,14 @@ fn hook_checks_only_staged_content() {
     sandbox.git(&["commit", "--quiet", "--message=partly staged"]);
     let printed = sandbox.recorded();
     assert!(printed.contains("- 1\n  + 2\n"), "{printed}");
-    assert!(printed.contains("reaches 3 outputs in all 2 sites"), "{printed}");
-    assert!(!printed.contains("+ 3") && !printed.contains("missing-source"), "{printed}");
+    assert!(
+        printed.contains("reaches 3 outputs in all 2 sites"),
+        "{printed}"
+    );
+    assert!(
+        !printed.contains("+ 3") && !printed.contains("missing-source"),
+        "{printed}"
+    );
 
     // The reverse: the working tree is sound, the index is not.
     sandbox.git(&["add", "site/lab/broken.yaml"]);
@@ -122,7 +145,11 @@ fn hook_checks_only_staged_content() {
     let head = sandbox.id("HEAD");
     let refused = sandbox.try_git(&sandbox.root, &["commit", "--quiet", "--message=refused"]);
     assert!(!refused.status.success());
-    assert!(sandbox.recorded().contains("[missing-source]"), "{}", sandbox.recorded());
+    assert!(
+        sandbox.recorded().contains("[missing-source]"),
+        "{}",
+        sandbox.recorded()
+    );
     assert_eq!(sandbox.id("HEAD"), head, "nothing was committed");
 }
 
@@ -132,8 +159,14 @@ fn hook_checks_the_content_of_each_kind_of_commit() {
     sandbox.hook("pre-commit", "$layercake lint --staged -o json");
     let mut state = 1;
     for (arguments, expected) in [
-        (&["commit", "--quiet", "--all", "--message=all"][..], &["dns", "only"][..]),
-        (&["commit", "--quiet", "--message=path", "site/lab/only.yaml"], &["only"]),
+        (
+            &["commit", "--quiet", "--all", "--message=all"][..],
+            &["dns", "only"][..],
+        ),
+        (
+            &["commit", "--quiet", "--message=path", "site/lab/only.yaml"],
+            &["only"],
+        ),
         (&["commit", "--quiet", "--message=staged"], &["dns"]),
     ] {
         state += 1;
@@ -153,7 +186,10 @@ fn hook_checks_the_content_of_each_kind_of_commit() {
             .map(|edit| edit["document"]["name"].as_str().unwrap())
             .collect();
         assert_eq!(
-            edited.iter().copied().collect::<std::collections::BTreeSet<_>>(),
+            edited
+                .iter()
+                .copied()
+                .collect::<std::collections::BTreeSet<_>>(),
             expected.iter().copied().collect(),
             "{arguments:?}"
         );
@@ -164,7 +200,10 @@ fn hook_checks_the_content_of_each_kind_of_commit() {
 #[test]
 fn commit_that_only_deletes_a_parent_is_refused() {
     let sandbox = repository();
-    for script in ["$layercake lint --staged", "cd site/lab && $layercake lint --staged"] {
+    for script in [
+        "$layercake lint --staged",
+        "cd site/lab && $layercake lint --staged",
+    ] {
         sandbox.hook("pre-commit", script);
         sandbox.git(&["rm", "--quiet", "global/parent.yaml"]);
         let head = sandbox.id("HEAD");
@@ -182,16 +221,36 @@ fn commit_that_only_deletes_a_parent_is_refused() {
 fn hooks_work_in_linked_worktrees() {
     let sandbox = repository();
     let linked = sandbox.beside("linked");
-    sandbox.git(&["worktree", "add", "--quiet", "-b", "topic", linked.to_str().unwrap()]);
+    sandbox.git(&[
+        "worktree",
+        "add",
+        "--quiet",
+        "-b",
+        "topic",
+        linked.to_str().unwrap(),
+    ]);
     sandbox.hook("pre-commit", "$layercake lint --staged");
     fs::write(linked.join("global/parent.yaml"), parent(7)).unwrap();
     let done = sandbox.try_git(&linked, &["commit", "--quiet", "--all", "--message=linked"]);
     assert!(done.status.success(), "{}", sandbox.recorded());
-    assert!(sandbox.recorded().contains("- 1\n  + 7\n"), "{}", sandbox.recorded());
+    assert!(
+        sandbox.recorded().contains("- 1\n  + 7\n"),
+        "{}",
+        sandbox.recorded()
+    );
     fs::write(linked.join("site/lab/broken.yaml"), broken()).unwrap();
     sandbox.try_git(&linked, &["add", "--all"]);
-    assert!(!sandbox.try_git(&linked, &["commit", "--message=refused"]).status.success());
-    assert!(sandbox.recorded().contains("[missing-source]"), "{}", sandbox.recorded());
+    assert!(
+        !sandbox
+            .try_git(&linked, &["commit", "--message=refused"])
+            .status
+            .success()
+    );
+    assert!(
+        sandbox.recorded().contains("[missing-source]"),
+        "{}",
+        sandbox.recorded()
+    );
 }
 
 #[test]
@@ -223,30 +282,57 @@ fn pre_push_hook_checks_pushed_commits() {
 fn merges_are_compared_with_their_first_parent() {
     let sandbox = repository();
     sandbox.git(&["checkout", "--quiet", "-b", "topic"]);
-    sandbox.write("type/small/dns.yaml", document("dns", "type", "{server: 10.9.9.9}"));
+    sandbox.write(
+        "type/small/dns.yaml",
+        document("dns", "type", "{server: 10.9.9.9}"),
+    );
     sandbox.commit();
     sandbox.git(&["checkout", "--quiet", "main"]);
     sandbox.write("global/parent.yaml", parent(2));
     sandbox.commit();
     sandbox.git(&["merge", "--quiet", "--no-edit", "topic"]);
     let expected = ["lab dns changed", "prod dns changed"];
-    assert_eq!(outputs(&sandbox.report_of(&["diff", "HEAD^", "HEAD"])), expected);
+    assert_eq!(
+        outputs(&sandbox.report_of(&["diff", "HEAD^", "HEAD"])),
+        expected
+    );
     let of_second = outputs(&sandbox.report_of(&["diff", "HEAD^2", "HEAD"]));
-    assert_eq!(of_second, ["lab child changed", "lab parent changed", "prod parent changed"]);
+    assert_eq!(
+        of_second,
+        [
+            "lab child changed",
+            "lab parent changed",
+            "prod parent changed"
+        ]
+    );
 
     // A clone of depth 2 has only the merge and both its parents.
     let clone = sandbox.beside("clone");
     let url = format!("file://{}", sandbox.root.display());
-    sandbox.git(&["clone", "--quiet", "--depth=2", &url, clone.to_str().unwrap()]);
+    sandbox.git(&[
+        "clone",
+        "--quiet",
+        "--depth=2",
+        &url,
+        clone.to_str().unwrap(),
+    ]);
     let ran = sandbox.run_in(&clone, &["diff", "HEAD^", "HEAD", "-o", "json"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(outputs(&ran.json()), expected);
     let event = sandbox.beside("event.json");
-    let text = format!(r#"{{"pull_request": {{"head": {{"sha": "{}"}}}}}}"#, sandbox.id("topic"));
+    let text = format!(
+        r#"{{"pull_request": {{"head": {{"sha": "{}"}}}}}}"#,
+        sandbox.id("topic")
+    );
     fs::write(&event, text).unwrap();
     let mut command = sandbox.command(&["lint", "--auto", "-o", "json"]);
-    command.current_dir(&clone).env("GITHUB_ACTIONS", "true").env("GITHUB_EVENT_PATH", &event);
-    command.env("GITHUB_EVENT_NAME", "pull_request").env("GITHUB_BASE_REF", "main");
+    command
+        .current_dir(&clone)
+        .env("GITHUB_ACTIONS", "true")
+        .env("GITHUB_EVENT_PATH", &event);
+    command
+        .env("GITHUB_EVENT_NAME", "pull_request")
+        .env("GITHUB_BASE_REF", "main");
     let ran = Ran::of(&command.output().unwrap());
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(outputs(&ran.json()), expected);
@@ -259,7 +345,13 @@ fn shallow_clone_error_says_how_to_fetch_the_rest() {
     sandbox.commit();
     let clone = sandbox.beside("clone");
     let url = format!("file://{}", sandbox.root.display());
-    sandbox.git(&["clone", "--quiet", "--depth=1", &url, clone.to_str().unwrap()]);
+    sandbox.git(&[
+        "clone",
+        "--quiet",
+        "--depth=1",
+        &url,
+        clone.to_str().unwrap(),
+    ]);
     let before = sandbox.id("HEAD~1");
     let ran = sandbox.run_in(&clone, &["lint", "--from", &before]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
@@ -281,24 +373,43 @@ fn file_moved_within_its_layer_is_not_an_edit() {
     assert_eq!((edits(&report), outputs(&report)), (vec![], vec![]));
     let ran = sandbox.run(&["lint", "--staged"]);
     assert_eq!(ran.code, 0);
-    assert!(ran.stdout.contains("no edits, no output changed"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("no edits, no output changed"),
+        "{}",
+        ran.stdout
+    );
     // A move to another site is an edit.
     sandbox.git(&["mv", "site/lab/a-renamed.yaml", "site/prod/a-renamed.yaml"]);
     let report = sandbox.report_of(&["lint", "--staged"]);
-    assert!(outputs(&report).contains(&"lab only removed".to_owned()), "{report}");
+    assert!(
+        outputs(&report).contains(&"lab only removed".to_owned()),
+        "{report}"
+    );
 }
 
 /// A document rendered with only some of its edits has source text of both sides.
 #[test]
 fn label_edited_beside_other_edits_is_explained() {
     let sandbox = repository();
-    sandbox.write("global/parent.yaml", parent(2).replace("is: parent", "is: renamed"));
-    sandbox.write("site/lab/child.yaml", child().replace("is: parent", "is: renamed"));
-    sandbox.write("type/small/dns.yaml", document("dns", "type", "{server: 10.0.0.9}"));
+    sandbox.write(
+        "global/parent.yaml",
+        parent(2).replace("is: parent", "is: renamed"),
+    );
+    sandbox.write(
+        "site/lab/child.yaml",
+        child().replace("is: parent", "is: renamed"),
+    );
+    sandbox.write(
+        "type/small/dns.yaml",
+        document("dns", "type", "{server: 10.0.0.9}"),
+    );
     for flag in ["--verify-attribution", "--all-findings"] {
         let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", "json", flag]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
-        assert!(outputs(&ran.json()).contains(&"lab child changed".to_owned()), "{ran:?}");
+        assert!(
+            outputs(&ran.json()).contains(&"lab child changed".to_owned()),
+            "{ran:?}"
+        );
         assert_eq!(ran.json()["totals"]["unexplained"], 0);
     }
 }
@@ -312,7 +423,10 @@ fn file_moved_past_its_duplicate_is_an_edit() {
     sandbox.commit();
     sandbox.git(&["mv", "global/p.yaml", "global/r.yaml"]);
     let report = sandbox.report_of(&["diff", "HEAD", "--verify-attribution"]);
-    assert_eq!(outputs(&report), ["lab double changed", "prod double changed"]);
+    assert_eq!(
+        outputs(&report),
+        ["lab double changed", "prod double changed"]
+    );
     assert_eq!(report["totals"]["unexplained"], 0, "{report}");
     assert_eq!(report["edits"][0]["kind"], "moved", "{report}");
     // Without a file in between it is not an edit.
@@ -338,7 +452,11 @@ fn bare_repositories_are_compared_like_others() {
     }
     let ran = sandbox.run_in(&bare, &["lint", "--since", "HEAD~1"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
-    assert!(ran.stderr.contains("`--from REV --to REV`"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("`--from REV --to REV`"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
@@ -346,17 +464,30 @@ fn diff_accepts_every_way_to_name_its_sides() {
     let sandbox = repository();
     sandbox.write("global/parent.yaml", parent(2));
     sandbox.commit();
-    let reached = ["lab child changed", "lab parent changed", "prod parent changed"];
+    let reached = [
+        "lab child changed",
+        "lab parent changed",
+        "prod parent changed",
+    ];
     let between = sandbox.report_of(&["diff", "HEAD~1", "HEAD"]);
     assert_eq!(outputs(&between), reached);
     assert_eq!(outputs(&sandbox.report_of(&["diff", "HEAD~1"])), reached);
-    assert_eq!(outputs(&sandbox.report_of(&["diff", "--since", "HEAD~1"])), reached);
+    assert_eq!(
+        outputs(&sandbox.report_of(&["diff", "--since", "HEAD~1"])),
+        reached
+    );
     assert_eq!(
         outputs(&sandbox.report_of(&["diff", "--from", "HEAD~1", "--to", "index"])),
         reached
     );
-    assert_eq!(outputs(&sandbox.report_of(&["diff", "HEAD"])), Vec::<String>::new());
-    assert_eq!(outputs(&sandbox.report_of(&["diff", "HEAD", "HEAD"])), Vec::<String>::new());
+    assert_eq!(
+        outputs(&sandbox.report_of(&["diff", "HEAD"])),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        outputs(&sandbox.report_of(&["diff", "HEAD", "HEAD"])),
+        Vec::<String>::new()
+    );
 
     assert_eq!(sandbox.run(&["diff", "HEAD~1"]).code, 0);
     assert_eq!(sandbox.run(&["diff", "HEAD~1", "--exit-code"]).code, 1);
@@ -382,7 +513,11 @@ fn diff_without_arguments_compares_the_working_tree_with_head() {
     let sandbox = repository();
     assert_eq!(outputs(&sandbox.report_of(&["diff"])), Vec::<String>::new());
     sandbox.write("global/parent.yaml", parent(2));
-    let reached = ["lab child changed", "lab parent changed", "prod parent changed"];
+    let reached = [
+        "lab child changed",
+        "lab parent changed",
+        "prod parent changed",
+    ];
     assert_eq!(outputs(&sandbox.report_of(&["diff"])), reached);
     sandbox.git(&["add", "--all"]);
     assert_eq!(
@@ -391,7 +526,11 @@ fn diff_without_arguments_compares_the_working_tree_with_head() {
         "staged edits are in the working tree"
     );
     let refused = sandbox.run(&["diff", "--to", "index"]);
-    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{refused:?}");
+    assert_eq!(
+        (refused.code, refused.stdout.as_str()),
+        (2, ""),
+        "{refused:?}"
+    );
     let ran = Sandbox::with_sites().run(&["diff"]);
     assert!(ran.code == 2 && ran.stderr.contains("HEAD"), "{ran:?}");
 }
@@ -405,13 +544,20 @@ fn first_commit_has_no_edits_and_no_changed_outputs() {
     sandbox.git(&["add", "--all", "--", ".", ":!site/lab/untracked.yaml"]);
     let report = sandbox.report_of(&["lint", "--staged"]);
     for key in ["edits", "outputs", "groups", "routes", "shields"] {
-        assert_eq!(report[key].as_array().unwrap().len(), 0, "{key}: {report:#}");
+        assert_eq!(
+            report[key].as_array().unwrap().len(),
+            0,
+            "{key}: {report:#}"
+        );
     }
     let sites = report["sites"].as_array().unwrap().iter();
     let sites: Vec<(&Json, &Json)> = sites.map(|it| (&it["base"], &it["head"])).collect();
     assert_eq!(sites, vec![(&Json::Null, &Json::from(5)); 2]);
     let base = &report["comparison"]["base"];
-    assert_eq!((&base["kind"], &base["commit"]), (&Json::from("nothing"), &Json::Null));
+    assert_eq!(
+        (&base["kind"], &base["commit"]),
+        (&Json::from("nothing"), &Json::Null)
+    );
     assert_eq!(report["findings"].as_array().unwrap().len(), 0, "{report}");
     let ran = sandbox.run(&["lint", "--staged", "--max-sites", "1"]);
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -425,7 +571,12 @@ fn first_commit_has_no_edits_and_no_changed_outputs() {
     let ran = sandbox.run(&["lint", "--staged"]);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.stdout.contains("[missing-source]"), "{}", ran.stdout);
-    assert_eq!(sandbox.run(&["lint", "--staged", "--config-from-base"]).code, 1);
+    assert_eq!(
+        sandbox
+            .run(&["lint", "--staged", "--config-from-base"])
+            .code,
+        1
+    );
 }
 
 /// Covers findings of files, sites, the configuration and the layout, accepted and ignored ones,
@@ -436,10 +587,16 @@ fn findings_of_a_first_commit_count_as_without_a_comparison() {
     let configuration = "sites: {labb: {missing-substitution-source: warning}}\n";
     sandbox.write("layercake.yaml", configuration);
     sandbox.write("site/lab/broken.yaml", broken());
-    sandbox.write("site/lab/accepted.yaml", broken().replace("name: broken", "name: accepted"));
+    sandbox.write(
+        "site/lab/accepted.yaml",
+        broken().replace("name: broken", "name: accepted"),
+    );
     assert_eq!(sandbox.run(&["baseline", "write"]).code, 0);
     sandbox.write("site/prod/broken.yaml", broken());
-    sandbox.write("global/twice.yaml", document("twice", "global", "{a: 1, a: 2}"));
+    sandbox.write(
+        "global/twice.yaml",
+        document("twice", "global", "{a: 1, a: 2}"),
+    );
     sandbox.write("type/small/torn.yaml", document("torn", "type", "{a: 1"));
     sandbox.write("site/empty/only.yaml", document("only", "site", "{}"));
     sandbox.git(&["add", "--all"]);
@@ -448,17 +605,29 @@ fn findings_of_a_first_commit_count_as_without_a_comparison() {
         let findings = report["findings"].as_array().unwrap().iter();
         let text = |it: &Json| {
             let primary = &it["primary"];
-            let keys =
-                [&it["rule"], &it["severity"], &it["message"], &it["sites"], &it["suppressed"]];
+            let keys = [
+                &it["rule"],
+                &it["severity"],
+                &it["message"],
+                &it["sites"],
+                &it["suppressed"],
+            ];
             format!("{}:{} {keys:?}", primary["file"], primary["line"])
         };
-        findings.map(text).collect::<std::collections::BTreeSet<String>>()
+        findings
+            .map(text)
+            .collect::<std::collections::BTreeSet<String>>()
     };
-    let (alone, first) =
-        (found(&["lint", "--show-ignored"]), found(&["lint", "--staged", "--show-ignored"]));
+    let (alone, first) = (
+        found(&["lint", "--show-ignored"]),
+        found(&["lint", "--staged", "--show-ignored"]),
+    );
     assert!(alone.len() > 4, "{alone:#?}");
     assert_eq!(first, alone);
-    assert_eq!(sandbox.run(&["lint", "--staged"]).code, sandbox.run(&["lint"]).code);
+    assert_eq!(
+        sandbox.run(&["lint", "--staged"]).code,
+        sandbox.run(&["lint"]).code
+    );
     let ran = sandbox.run(&["lint", "--staged"]);
     assert!(!ran.stdout.contains("new ignore comment"), "{}", ran.stdout);
     let ran = sandbox.run(&["diff", "--staged"]);
@@ -480,8 +649,16 @@ fn diff_exit_zero_ignores_changes_and_gates() {
     assert!(gated.stdout.contains("[reach-over-limit]"), "{gated:?}");
     let printed = sandbox.run(&["diff", "HEAD", "--exit-zero"]);
     assert_eq!(printed.code, 0, "{printed:?}");
-    assert!(printed.stdout.contains("[reach-over-limit]"), "the gate is reported: {printed:?}");
-    assert_eq!(sandbox.run(&["diff", "HEAD", "--exit-zero", "--exit-code"]).code, 2);
+    assert!(
+        printed.stdout.contains("[reach-over-limit]"),
+        "the gate is reported: {printed:?}"
+    );
+    assert_eq!(
+        sandbox
+            .run(&["diff", "HEAD", "--exit-zero", "--exit-code"])
+            .code,
+        2
+    );
     assert_eq!(sandbox.run(&["diff", "nosuch", "--exit-zero"]).code, 2);
     sandbox.write("layercake.yaml", "reach: [\n");
     assert_eq!(sandbox.run(&["diff", "HEAD", "--exit-zero"]).code, 2);
@@ -491,17 +668,28 @@ fn diff_exit_zero_ignores_changes_and_gates() {
 #[test]
 fn diff_reports_unreadable_files_of_the_head() {
     let sandbox = repository();
-    sandbox.write("global/parent.yaml", parent(1).replace("\ndata:", "\n<<<<<<< HEAD\ndata:"));
+    sandbox.write(
+        "global/parent.yaml",
+        parent(1).replace("\ndata:", "\n<<<<<<< HEAD\ndata:"),
+    );
     let printed = sandbox.run(&["diff", "HEAD", "-o", "concise"]);
     assert_eq!(printed.code, 0, "{printed:?}");
     let mut lines = printed.stdout.lines();
     let finding = lines.next().unwrap_or_default();
     assert!(finding.starts_with("global/parent.yaml:9:"), "{printed:?}");
     assert!(finding.contains("error[invalid-yaml]"), "{printed:?}");
-    assert!(lines.next().is_some_and(|line| line.contains("cannot be compared")), "{printed:?}");
+    assert!(
+        lines
+            .next()
+            .is_some_and(|line| line.contains("cannot be compared")),
+        "{printed:?}"
+    );
     sandbox.commit();
     let on_both = sandbox.run(&["diff", "HEAD"]);
-    assert!(on_both.stdout.contains("error[invalid-yaml]"), "{on_both:?}");
+    assert!(
+        on_both.stdout.contains("error[invalid-yaml]"),
+        "{on_both:?}"
+    );
 }
 
 #[test]
@@ -514,12 +702,26 @@ fn pointers_and_submodules_are_reported_on_either_side() {
     let report = sandbox.report_of(&["lint", "--since", "HEAD"]);
     let rules = |report: &Json| -> Vec<String> {
         let findings = report["findings"].as_array().unwrap().iter();
-        findings.map(|it| it["rule"].as_str().unwrap().to_owned()).collect()
+        findings
+            .map(|it| it["rule"].as_str().unwrap().to_owned())
+            .collect()
     };
     assert_eq!(rules(&report), ["unread-file"]);
-    let unknown = ["layering-policy", "chart", "child", "dns", "only", "parent", "lab"]
-        .map(|name| format!("lab {name} not-comparable"));
-    assert_eq!(outputs(&report), unknown, "the content of a pointer is unknown");
+    let unknown = [
+        "layering-policy",
+        "chart",
+        "child",
+        "dns",
+        "only",
+        "parent",
+        "lab",
+    ]
+    .map(|name| format!("lab {name} not-comparable"));
+    assert_eq!(
+        outputs(&report),
+        unknown,
+        "the content of a pointer is unknown"
+    );
     let printed = sandbox.run(&["lint", "--since", "HEAD"]).stdout;
     assert!(printed.contains("`git lfs pull`"), "{printed}");
     sandbox.commit();
@@ -528,7 +730,10 @@ fn pointers_and_submodules_are_reported_on_either_side() {
     let ran = sandbox.run(&["lint", "--since", "HEAD"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.stdout.contains("1 fixed"), "{}", ran.stdout);
-    assert_eq!(outputs(&sandbox.report_of(&["lint", "--since", "HEAD"])), unknown);
+    assert_eq!(
+        outputs(&sandbox.report_of(&["lint", "--since", "HEAD"])),
+        unknown
+    );
 
     let sandbox = repository();
     let inner = Sandbox::with_sites();
@@ -553,8 +758,9 @@ fn finding_is_not_new_if_only_a_neighbour_of_its_parent_is_edited() {
     sandbox.write("global/parent.yaml", [parent(1), neighbour].concat());
     let report = sandbox.report_of(&["lint", "--since", "HEAD", "--all-findings"]);
     let findings = report["findings"].as_array().unwrap().iter();
-    let printed: Vec<(&str, &str)> =
-        findings.map(|it| (it["rule"].as_str().unwrap(), it["state"].as_str().unwrap())).collect();
+    let printed: Vec<(&str, &str)> = findings
+        .map(|it| (it["rule"].as_str().unwrap(), it["state"].as_str().unwrap()))
+        .collect();
     assert_eq!(printed, [("ineffective-action", "unchanged")]);
 }
 
@@ -571,16 +777,29 @@ fn diff_of_some_documents() {
     sandbox.write("global/other.yaml", document("other", "global", "{a: 2}"));
     let reached = |report: &Json| {
         let edits = report["edits"].as_array().unwrap().iter();
-        edits.map(|edit| edit["reach"]["outputs"].as_u64().unwrap()).collect::<Vec<_>>()
+        edits
+            .map(|edit| edit["reach"]["outputs"].as_u64().unwrap())
+            .collect::<Vec<_>>()
     };
 
     let report = sandbox.report_of(&["diff", "--name", "par*"]);
     assert!(!outputs(&report).is_empty(), "{report:#}");
-    assert!(outputs(&report).iter().all(|output| output.contains("parent")), "{report:#}");
+    assert!(
+        outputs(&report)
+            .iter()
+            .all(|output| output.contains("parent")),
+        "{report:#}"
+    );
     assert_eq!(reached(&report), [2], "{report:#}");
     let report = sandbox.report_of(&["diff", "--name", "child"]);
-    assert!(outputs(&report).is_empty(), "the child sets its own value: {report:#}");
-    assert_eq!(report["shields"][0]["document"]["name"], "child", "{report:#}");
+    assert!(
+        outputs(&report).is_empty(),
+        "the child sets its own value: {report:#}"
+    );
+    assert_eq!(
+        report["shields"][0]["document"]["name"], "child",
+        "{report:#}"
+    );
     assert_eq!(reached(&report), [0], "{report:#}");
     let report = sandbox.report_of(&["diff", "--schema", "example/*"]);
     assert_eq!(outputs(&report), outputs(&sandbox.report_of(&["diff"])));
@@ -589,8 +808,16 @@ fn diff_of_some_documents() {
     assert!(text.contains("only --name other"), "{text}");
     let ran = sandbox.run(&["diff", "--name", "othre"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("did you mean `other`"), "{}", ran.stderr);
-    let passes = |name| sandbox.run(&["diff", "--name", name, "--expect-unchanged"]).code;
+    assert!(
+        ran.stderr.contains("did you mean `other`"),
+        "{}",
+        ran.stderr
+    );
+    let passes = |name| {
+        sandbox
+            .run(&["diff", "--name", name, "--expect-unchanged"])
+            .code
+    };
     assert_eq!([passes("child"), passes("other")], [0, 1]);
 }
 
@@ -618,8 +845,14 @@ fn limited_causes_of_a_finding_are_not_named() {
         ]);
         let finding = &report["findings"][0];
         assert_eq!(finding["rule"], "unused-ignore", "{report:#}");
-        assert_eq!(finding["caused_by"].as_array().map(Vec::len), Some(causes), "{finding:#}");
-        let is_said = finding.to_string().contains("not all edits that may have caused it");
+        assert_eq!(
+            finding["caused_by"].as_array().map(Vec::len),
+            Some(causes),
+            "{finding:#}"
+        );
+        let is_said = finding
+            .to_string()
+            .contains("not all edits that may have caused it");
         assert_eq!(is_said, causes == 0, "{finding:#}");
     }
 }
@@ -628,7 +861,10 @@ fn limited_causes_of_a_finding_are_not_named() {
 #[test]
 fn added_and_removed_sites_cause_no_new_findings_in_others() {
     let sandbox = Sandbox::with_sites();
-    sandbox.write("global/broken.yaml", broken().replace("layer: site", "layer: global"));
+    sandbox.write(
+        "global/broken.yaml",
+        broken().replace("layer: site", "layer: global"),
+    );
     sandbox.break_site("lab");
     sandbox.commit();
     let states = |sandbox: &Sandbox| {
@@ -638,9 +874,14 @@ fn added_and_removed_sites_cause_no_new_findings_in_others() {
             let path = it["primary"]["file"].as_str().unwrap_or_default();
             format!("{path} {}", it["state"].as_str().unwrap())
         };
-        findings.map(row).collect::<std::collections::BTreeSet<String>>()
+        findings
+            .map(row)
+            .collect::<std::collections::BTreeSet<String>>()
     };
-    let known = ["global/broken.yaml unchanged", "site/lab/broken.yaml unchanged"];
+    let known = [
+        "global/broken.yaml unchanged",
+        "site/lab/broken.yaml unchanged",
+    ];
     assert!(states(&sandbox).iter().eq(&known), "{:?}", states(&sandbox));
 
     sandbox.write("site/harbor/site-definition.yaml", definition("harbor", ""));
@@ -658,7 +899,10 @@ fn added_and_removed_sites_cause_no_new_findings_in_others() {
     sandbox.git(&["mv", "site/lab", "site/dock"]);
     sandbox.write("site/dock/site-definition.yaml", definition("dock", ""));
     let printed = states(&sandbox);
-    let expected = ["global/broken.yaml unchanged", "site/dock/broken.yaml unchanged"];
+    let expected = [
+        "global/broken.yaml unchanged",
+        "site/dock/broken.yaml unchanged",
+    ];
     assert!(printed.iter().eq(&expected), "{printed:?}");
 }
 
@@ -704,7 +948,9 @@ fn deletion_shields_an_edit_only_without_another_route() {
     let texts = |list: &str, key: &str| -> Vec<(String, String)> {
         let entries = report[list].as_array().unwrap().iter();
         let text = |it: &Json| it.as_str().unwrap_or_default().to_owned();
-        let mut found: Vec<_> = entries.map(|it| (text(&it["site"]), text(&it[key]))).collect();
+        let mut found: Vec<_> = entries
+            .map(|it| (text(&it["site"]), text(&it[key])))
+            .collect();
         found.sort();
         found
     };
@@ -713,24 +959,38 @@ fn deletion_shields_an_edit_only_without_another_route() {
     assert!(outputs.contains(&chart("lab")), "{outputs:?}");
     assert!(!outputs.contains(&chart("prod")), "{outputs:?}");
     let shields = report["shields"].as_array().unwrap();
-    assert!(shields.iter().all(|it| it["why"] == "deleted"), "{shields:#?}");
+    assert!(
+        shields.iter().all(|it| it["why"] == "deleted"),
+        "{shields:#?}"
+    );
     let columns = |site: &str| -> Vec<u64> {
         let of_site = shields.iter().filter(|it| it["site"] == site);
-        of_site.map(|it| it["by"]["column"].as_u64().unwrap()).collect()
+        of_site
+            .map(|it| it["by"]["column"].as_u64().unwrap())
+            .collect()
     };
     let (lab, prod) = (columns("lab"), columns("prod"));
     assert_eq!(prod.len(), 2, "{shields:#?}");
-    assert_eq!(lab, [*prod.iter().max().unwrap()], "only `.other` is stopped: {shields:#?}");
+    assert_eq!(
+        lab,
+        [*prod.iter().max().unwrap()],
+        "only `.other` is stopped: {shields:#?}"
+    );
     let shown = sandbox.run(&["diff", "HEAD"]).stdout;
-    assert!(shown.contains("shielded: chart (site) in all 2 sites, deleted at "), "{shown}");
+    assert!(
+        shown.contains("shielded: chart (site) in all 2 sites, deleted at "),
+        "{shown}"
+    );
 }
 
 /// A site's relations are taken from the other side if no edit affects them.
 #[test]
 fn keys_of_several_types_are_located_on_each_side() {
     let sandbox = Sandbox::with_sites();
-    let parent = document("parent", "global", "{}")
-        .replace("  layeringDefinition", "  labels: {name: parent}\n  layeringDefinition");
+    let parent = document("parent", "global", "{}").replace(
+        "  layeringDefinition",
+        "  labels: {name: parent}\n  layeringDefinition",
+    );
     sandbox.write("global/parent.yaml", parent);
     let child = |more: &str, data: &str| {
         let layering = "layer: site, parentSelector: {name: parent}, actions: [{method: merge, \
@@ -744,13 +1004,22 @@ fn keys_of_several_types_are_located_on_each_side() {
     };
     sandbox.write("site/lab/child.yaml", child("", "\n  a: 1\n  2: b"));
     sandbox.commit();
-    sandbox.write("site/lab/child.yaml", child("# a line more\n", "\n  a: 2\n  2: b"));
-    let lint = || sandbox.run(&["lint", "--since", "HEAD", "-o", "json", "--all-findings"]).json();
+    sandbox.write(
+        "site/lab/child.yaml",
+        child("# a line more\n", "\n  a: 2\n  2: b"),
+    );
+    let lint = || {
+        sandbox
+            .run(&["lint", "--since", "HEAD", "-o", "json", "--all-findings"])
+            .json()
+    };
     assert!(mixed(11, &lint()), "{:#}", lint());
     sandbox.write("site/lab/child.yaml", child("", "\n  a: 2\n  b: b"));
     let fixed = lint();
     let fixed = fixed["findings"].as_array().unwrap().iter();
-    let states: Vec<&Json> =
-        fixed.filter(|it| it["rule"] == "mixed-keys").map(|it| &it["state"]).collect();
+    let states: Vec<&Json> = fixed
+        .filter(|it| it["rule"] == "mixed-keys")
+        .map(|it| &it["state"])
+        .collect();
     assert_eq!(states, ["fixed"]);
 }

@@ -35,7 +35,10 @@ fn versions() -> String {
 
 fn with_typo() -> Sandbox {
     let sandbox = with_versions();
-    sandbox.write("global/versions.yaml", versions().replace("  b: 2", "  b 2"));
+    sandbox.write(
+        "global/versions.yaml",
+        versions().replace("  b: 2", "  b 2"),
+    );
     sandbox
 }
 
@@ -51,9 +54,14 @@ fn typo_is_one_error_and_nothing_is_removed() {
     assert_eq!(text.matches("error[").count(), 1, "{text}");
     assert!(text.contains("error[invalid-yaml]"), "{text}");
     assert!(text.contains("31 findings follow from this one"), "{text}");
-    assert!(text.starts_with("FAIL  1 new error: invalid YAML: "), "{text}");
+    assert!(
+        text.starts_with("FAIL  1 new error: invalid YAML: "),
+        "{text}"
+    );
     assert!(!text.contains("removed"), "nothing was removed: {text}");
-    let each = sandbox.run(&[&SINCE[..], &["--all-findings"]].concat()).stdout;
+    let each = sandbox
+        .run(&[&SINCE[..], &["--all-findings"]].concat())
+        .stdout;
     assert!(each.contains("error[missing-source]") && each.contains("error[missing-parent]"));
 }
 
@@ -62,10 +70,15 @@ fn machine_readable_reports_name_the_root_error_of_a_finding() {
     let sandbox = with_typo();
     let report = sandbox.run(&[&SINCE[..], &["-o", "json"]].concat()).json();
     let findings = report["findings"].as_array().unwrap();
-    let root = findings.iter().find(|it| it["rule"] == "invalid-yaml").unwrap();
+    let root = findings
+        .iter()
+        .find(|it| it["rule"] == "invalid-yaml")
+        .unwrap();
     assert_eq!(root["because_of"], Json::Null);
-    let others: Vec<&Json> =
-        findings.iter().filter(|it| it["state"] == "new" && it["rule"] != "invalid-yaml").collect();
+    let others: Vec<&Json> = findings
+        .iter()
+        .filter(|it| it["state"] == "new" && it["rule"] != "invalid-yaml")
+        .collect();
     assert!(others.len() >= 2, "{findings:#?}");
     for finding in others {
         assert_eq!(finding["because_of"], root["fingerprint"], "{finding:#}");
@@ -80,7 +93,11 @@ fn every_report_lists_only_the_root_error() {
     let sandbox = with_typo();
     for format in formats().filter(|format| *format != "json") {
         let ran = sandbox.run(&[&SINCE[..], &["-o", format]].concat());
-        assert!(ran.stdout.contains("invalid-yaml"), "{format}: {}", ran.stdout);
+        assert!(
+            ran.stdout.contains("invalid-yaml"),
+            "{format}: {}",
+            ran.stdout
+        );
         let consequence = ran.stdout.matches("missing-parent").count();
         assert_eq!(consequence, 0, "{format}: {}", ran.stdout);
     }
@@ -92,9 +109,17 @@ fn already_broken_documents_are_not_added() {
     sandbox.commit();
     sandbox.write("global/versions.yaml", versions());
     let report = sandbox.run(&[&SINCE[..], &["-o", "json"]].concat()).json();
-    assert_eq!(report["totals"]["by_status"]["added"], 0, "{:#}", report["totals"]);
-    let edits: Vec<&Json> =
-        report["edits"].as_array().unwrap().iter().map(|it| &it["kind"]).collect();
+    assert_eq!(
+        report["totals"]["by_status"]["added"], 0,
+        "{:#}",
+        report["totals"]
+    );
+    let edits: Vec<&Json> = report["edits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["kind"])
+        .collect();
     assert_eq!(edits, ["file"]);
     assert_eq!(sandbox.run(&SINCE).code, 0);
 }
@@ -105,10 +130,17 @@ fn typo_is_one_error_without_a_comparison() {
     let sandbox = with_typo();
     let report = sandbox.run(&["lint", "-o", "json"]).json();
     let findings = report["findings"].as_array().unwrap();
-    let root = findings.iter().find(|it| it["rule"] == "invalid-yaml").unwrap();
+    let root = findings
+        .iter()
+        .find(|it| it["rule"] == "invalid-yaml")
+        .unwrap();
     let absent: Vec<&Json> = findings
         .iter()
-        .filter(|it| ["missing-source", "missing-parent"].iter().any(|rule| it["rule"] == *rule))
+        .filter(|it| {
+            ["missing-source", "missing-parent"]
+                .iter()
+                .any(|rule| it["rule"] == *rule)
+        })
         .collect();
     assert_eq!(absent.len(), 2, "{findings:#?}");
     for finding in absent {
@@ -116,11 +148,18 @@ fn typo_is_one_error_without_a_comparison() {
     }
     assert_eq!(report["totals"]["findings"]["errors"], 1, "{report:#}");
     let ran = sandbox.run(&["lint"]);
-    assert!(ran.stdout.starts_with("FAIL  1 error: invalid YAML: "), "{}", ran.stdout);
+    assert!(
+        ran.stdout.starts_with("FAIL  1 error: invalid YAML: "),
+        "{}",
+        ran.stdout
+    );
     // A file that does not mention the schema cannot hold the missing document.
     sandbox.write("global/versions.yaml", "---\nschema: other/Kind/v1\na: [\n");
     let found = sandbox.findings(&[]);
-    assert!(found.iter().all(|it| it["because_of"].is_null()), "{found:#?}");
+    assert!(
+        found.iter().all(|it| it["because_of"].is_null()),
+        "{found:#?}"
+    );
 }
 
 /// The content of a repository that was not given is unknown.
@@ -136,11 +175,21 @@ fn repository_that_was_not_given_is_one_error() {
     let ran = sandbox.run(&["lint", "--site", "lab", "-o", "concise"]);
     assert_eq!(ran.code, 1, "{ran:?}");
     let rules: Vec<&str> = ran.stdout.lines().collect();
-    assert!(rules.iter().any(|line| line.contains("[missing-repository]")), "{rules:#?}");
+    assert!(
+        rules
+            .iter()
+            .any(|line| line.contains("[missing-repository]")),
+        "{rules:#?}"
+    );
     assert!(!ran.stdout.contains("missing-source"), "{rules:#?}");
     assert!(!ran.stdout.contains("missing-type"), "{rules:#?}");
-    let each = sandbox.run(&["lint", "--site", "lab", "-o", "concise", "--all-findings"]).stdout;
-    assert!(each.contains("missing-source") && each.contains("missing-type"), "{each}");
+    let each = sandbox
+        .run(&["lint", "--site", "lab", "-o", "concise", "--all-findings"])
+        .stdout;
+    assert!(
+        each.contains("missing-source") && each.contains("missing-type"),
+        "{each}"
+    );
 }
 
 /// A slip, the text of its error, and its remedy in a comparison.
@@ -152,25 +201,41 @@ struct Slip {
 
 const SLIPS: [Slip; 6] = [
     Slip {
-        make: |it| it.write("global/versions.yaml", versions().replace("metadata:", "metdata:")),
+        make: |it| {
+            it.write(
+                "global/versions.yaml",
+                versions().replace("metadata:", "metdata:"),
+            );
+        },
         error: "error[invalid-document]: `example/Any/v1` has no `metadata`",
         help: "add `metadata`",
     },
     Slip {
         make: |it| {
-            it.write("global/versions.yaml", versions().replace("layer: global", "layer: globl"));
+            it.write(
+                "global/versions.yaml",
+                versions().replace("layer: global", "layer: globl"),
+            );
         },
         error: "error[unknown-layer]: layer `globl` of `versions` is not in `layerOrder`",
         help: "did you mean `global`?",
     },
     Slip {
-        make: |it| it.write("global/versions.yaml", versions().replace("  a: 1", "  version-a: 1")),
+        make: |it| {
+            it.write(
+                "global/versions.yaml",
+                versions().replace("  a: 1", "  version-a: 1"),
+            );
+        },
         error: "error[missing-source]: `versions` has no value at `.a`; 30 substitutions",
         help: "an edit renamed `.a` to `.version-a`: rename it back, or change the 30 places",
     },
     Slip {
         make: |it| {
-            it.write("global/versions.yaml", versions().replace("name: versions", "name: other"));
+            it.write(
+                "global/versions.yaml",
+                versions().replace("name: versions", "name: other"),
+            );
         },
         error: "error[missing-source]: `versions` does not exist; 30 substitutions",
         help: "an edit changed `metadata.name` from `versions` to `other`: change it back, or",
@@ -182,7 +247,10 @@ const SLIPS: [Slip; 6] = [
     },
     Slip {
         make: |it| {
-            it.write("global/versions.yaml", versions().replace("of: versions", "of: elsewhere"));
+            it.write(
+                "global/versions.yaml",
+                versions().replace("of: versions", "of: elsewhere"),
+            );
         },
         error: "error[missing-parent]: no document matches the parentSelector of `child`",
         help: "an edit changed this label from `versions` to `elsewhere`: select `elsewhere` in 1",
@@ -194,11 +262,16 @@ fn slip_is_one_error_with_its_remedy() {
     for slip in SLIPS {
         let sandbox = with_versions();
         (slip.make)(&sandbox);
-        let text = sandbox.run(&[&SINCE[..], &["--limit", "0"]].concat()).stdout;
+        let text = sandbox
+            .run(&[&SINCE[..], &["--limit", "0"]].concat())
+            .stdout;
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.starts_with("FAIL  1 new error"), "{text}");
         assert_eq!(text.matches("error[").count(), 1, "{text}");
-        assert!(words.contains(slip.error) && words.contains(slip.help), "{text}");
+        assert!(
+            words.contains(slip.error) && words.contains(slip.help),
+            "{text}"
+        );
     }
 }
 
@@ -229,6 +302,12 @@ fn consequences_of_a_suppressed_cause_are_listed() {
     assert!(text.contains("    X"), "{text}");
     sandbox.write("global/versions.yaml", text.replace('X', ignored));
     let found = sandbox.findings(&[]);
-    assert!(found.iter().any(|it| it["rule"] == "missing-parent"), "{found:#?}");
-    assert!(found.iter().all(|it| it["because_of"].is_null()), "{found:#?}");
+    assert!(
+        found.iter().any(|it| it["rule"] == "missing-parent"),
+        "{found:#?}"
+    );
+    assert!(
+        found.iter().all(|it| it["because_of"].is_null()),
+        "{found:#?}"
+    );
 }

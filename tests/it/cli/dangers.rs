@@ -8,7 +8,11 @@ const CLASSES: [&str; 6] = ["refused", "faulty", "open", "gone", "cut", "loose"]
 
 /// Position of a class: an exposed secret is an error, as a faulty document.
 fn rank(class: usize) -> usize {
-    if CLASSES.get(class) == Some(&"open") { class - 1 } else { class }
+    if CLASSES.get(class) == Some(&"open") {
+        class - 1
+    } else {
+        class
+    }
 }
 
 /// Numbers of the documents of each class, and of documents with harmless changes.
@@ -21,8 +25,9 @@ struct Case {
 fn cases() -> impl Iterator<Item = Case> {
     let mut state = 1_usize;
     let mut next = move |most: usize| {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % (most + 1)
     };
     (0..12).map(move |at| Case {
@@ -51,7 +56,10 @@ impl Case {
         let write = |name: &str, text: String| sandbox.write(&format!("global/{name}.yaml"), text);
         let secret = |policy: &str, name: &str| {
             let text = document(name, "global", &format!("{{key: {name}}}"));
-            text.replace("storagePolicy: cleartext", &format!("storagePolicy: {policy}"))
+            text.replace(
+                "storagePolicy: cleartext",
+                &format!("storagePolicy: {policy}"),
+            )
         };
         let chart = |name: &str, release: &str| {
             let data = format!(
@@ -70,19 +78,24 @@ impl Case {
         let sides = |class: usize, name: &str| -> [Option<String>; 2] {
             let with = |data: String| Some(document(name, "global", &data));
             match CLASSES.get(class) {
-                Some(&"refused") => {
-                    [with("{a: 1}".to_owned()), Some(substituting(name, "nothing"))]
-                }
+                Some(&"refused") => [
+                    with("{a: 1}".to_owned()),
+                    Some(substituting(name, "nothing")),
+                ],
                 Some(&"faulty") => [Some(chart(name, "release: r, ")), Some(chart(name, ""))],
                 Some(&"gone") => [with(format!("{{a: {name}}}")), None],
-                Some(&"cut") => {
-                    [with(format!("{{map: {{a: {name}, b: 1}}, c: 1}}")), with("{c: 1}".to_owned())]
-                }
+                Some(&"cut") => [
+                    with(format!("{{map: {{a: {name}, b: 1}}, c: 1}}")),
+                    with("{c: 1}".to_owned()),
+                ],
                 Some(&"loose") => [
                     with(format!("{{image: 'quay.io/{name}:1.0'}}")),
                     with(format!("{{image: 'quay.io/{name}:latest'}}")),
                 ],
-                Some(&"open") => [Some(secret("encrypted", name)), Some(secret("cleartext", name))],
+                Some(&"open") => [
+                    Some(secret("encrypted", name)),
+                    Some(secret("cleartext", name)),
+                ],
                 Some(_) | None => [
                     with(format!("{{a: 1, of: {name}}}")),
                     with(format!("{{a: 2-{name}, of: {name}}}")),
@@ -90,7 +103,10 @@ impl Case {
             }
         };
         for (class, name) in self.names() {
-            write(&name, sides(class, &name)[0].clone().expect("a document before"));
+            write(
+                &name,
+                sides(class, &name)[0].clone().expect("a document before"),
+            );
         }
         sandbox.commit();
         for (class, name) in self.names() {
@@ -106,15 +122,20 @@ impl Case {
 
     /// Classes of the entries of a text, between the table of sites and the errors.
     fn order(&self, text: &str) -> Vec<usize> {
-        let (_, entries) =
-            text.split_once("\nsites ").unwrap_or_else(|| panic!("no sites: {text}"));
+        let (_, entries) = text
+            .split_once("\nsites ")
+            .unwrap_or_else(|| panic!("no sites: {text}"));
         let (entries, _) = entries.rsplit_once("\n\n").expect("a closing verdict");
         let class = |entry: &str| {
             let named = self.names().filter(|(_, name)| entry.contains(&**name));
             named.map(|(class, _)| rank(class)).min()
         };
         let is_change = |entry: &&str| !entry.starts_with("error[");
-        entries.split("\n\n").filter(is_change).filter_map(class).collect()
+        entries
+            .split("\n\n")
+            .filter(is_change)
+            .filter_map(class)
+            .collect()
     }
 }
 
@@ -135,7 +156,10 @@ fn more_dangerous_changes_come_first_and_are_kept() {
             let left_out = case.names().filter(|(_, name)| !is_kept(name));
             let least = kept.map(|(class, _)| rank(class)).max();
             let worst = left_out.map(|(class, _)| rank(class)).min();
-            assert!(worst.is_none() || worst >= least, "{form}: {worst:?} {least:?}\n{shown}");
+            assert!(
+                worst.is_none() || worst >= least,
+                "{form}: {worst:?} {least:?}\n{shown}"
+            );
         }
     }
 }
@@ -149,15 +173,27 @@ fn removed_values_are_counted_whatever_is_listed() {
     let long = "x".repeat(100);
     let cases = [
         // Longer than a value in a report.
-        (format!("{{map: {}, c: 1}}", mapping(1_000, &long)), "{c: 1}".to_owned(), "2000 values"),
+        (
+            format!("{{map: {}, c: 1}}", mapping(1_000, &long)),
+            "{c: 1}".to_owned(),
+            "2000 values",
+        ),
         // More differences than are listed.
         (
-            format!("{{map: {}, all: {}}}", mapping(20, "1"), mapping(10_001, "1")),
+            format!(
+                "{{map: {}, all: {}}}",
+                mapping(20, "1"),
+                mapping(10_001, "1")
+            ),
             format!("{{all: {}}}", mapping(10_001, "2")),
             "40 values",
         ),
         (
-            format!("{{all: {{a: {{map: {}}}, b: {}}}}}", mapping(20, "1"), mapping(10_001, "1")),
+            format!(
+                "{{all: {{a: {{map: {}}}, b: {}}}}}",
+                mapping(20, "1"),
+                mapping(10_001, "1")
+            ),
             format!("{{all: {{a: {{}}, b: {}}}}}", mapping(10_001, "2")),
             "40 values",
         ),

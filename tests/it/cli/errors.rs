@@ -13,7 +13,11 @@ fn error_outside_a_site_repository_explains_what_one_is() {
             let ran = sandbox.run(&[verb]);
             assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
             assert!(ran.stderr.starts_with("error: "), "{}", ran.stderr);
-            assert!(ran.stderr.contains("\n  help: a site repository has"), "{}", ran.stderr);
+            assert!(
+                ran.stderr.contains("\n  help: a site repository has"),
+                "{}",
+                ran.stderr
+            );
         }
     }
 }
@@ -42,11 +46,18 @@ fn site_definition_with_a_conflict_is_one_finding() {
     let conflict = "<<<<<<< HEAD\n  site_type: small\n=======\n  site_type: large\n>>>>>>> other\n";
     let definition = format!("---\nschema: pegleg/SiteDefinition/v1\ndata:\n{conflict}");
     sandbox.write("site/lab/site-definition.yaml", definition);
-    for arguments in [&["lint", "-o", "concise"][..], &["lint", "--site", "lab", "-o", "concise"]] {
+    for arguments in [
+        &["lint", "-o", "concise"][..],
+        &["lint", "--site", "lab", "-o", "concise"],
+    ] {
         let ran = sandbox.run(arguments);
         let finding = "site/lab/site-definition.yaml:4:1: error[invalid-yaml] invalid YAML: merge \
                        conflict (in lab)\n";
-        assert_eq!((ran.code, ran.stdout.as_str()), (1, finding), "{arguments:?}: {ran:?}");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (1, finding),
+            "{arguments:?}: {ran:?}"
+        );
     }
 }
 
@@ -56,17 +67,33 @@ fn files_in_another_format_are_one_finding() {
     let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
     let template = "---\nschema: a/B/v1\nmetadata: {name: {{ name }}}\n";
     for (name, text, form) in [
-        ("object", object, "12 files contain Kubernetes objects (`apiVersion` and `kind`)"),
-        ("template", template, "12 files contain templates (`{{ … }}` or `{% … %}`)"),
+        (
+            "object",
+            object,
+            "12 files contain Kubernetes objects (`apiVersion` and `kind`)",
+        ),
+        (
+            "template",
+            template,
+            "12 files contain templates (`{{ … }}` or `{% … %}`)",
+        ),
     ] {
         let sandbox = Sandbox::with_sites();
         for at in 0..12 {
             sandbox.write(&format!("global/{name}{at:02}.yaml"), text);
         }
         let ran = sandbox.run(&["lint", "-o", "concise"]);
-        let found: Vec<&str> = ran.stdout.lines().filter(|line| line.contains(name)).collect();
+        let found: Vec<&str> = ran
+            .stdout
+            .lines()
+            .filter(|line| line.contains(name))
+            .collect();
         assert_eq!(found.len(), 1, "{ran:?}");
-        assert!(found[0].contains(form) && found[0].contains("in all 2 sites"), "{}", found[0]);
+        assert!(
+            found[0].contains(form) && found[0].contains("in all 2 sites"),
+            "{}",
+            found[0]
+        );
         let ran = sandbox.run(&["lint", "-o", "json"]);
         assert!(ran.stdout.contains("\"count\": 12"), "{}", ran.stdout);
     }
@@ -78,24 +105,41 @@ fn unknown_revisions_are_named() {
     sandbox.commit();
     for revision in ["nosuch", "HEAD~9", "0123456789", "HEAD:site"] {
         let ran = sandbox.run(&["lint", "--rev", revision]);
-        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{revision}: {ran:?}");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (2, ""),
+            "{revision}: {ran:?}"
+        );
         assert!(ran.stderr.contains(revision), "{}", ran.stderr);
     }
     let outside = Sandbox::outside_git();
     outside.write_sites();
     let ran = outside.run(&["lint", "--rev", "HEAD"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("not inside a git repository"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("not inside a git repository"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
 fn rev_flag_conflicts_with_a_comparison() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
-    for comparison in [&["--since", "HEAD"][..], &["--staged"], &["--from", "HEAD"], &["--auto"]] {
+    for comparison in [
+        &["--since", "HEAD"][..],
+        &["--staged"],
+        &["--from", "HEAD"],
+        &["--auto"],
+    ] {
         let ran = sandbox.run(&[&["lint", "--rev", "HEAD"], comparison].concat());
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
-        assert!(ran.stderr.contains("help: use `--from REV --to REV`"), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("help: use `--from REV --to REV`"),
+            "{}",
+            ran.stderr
+        );
     }
 }
 
@@ -108,7 +152,10 @@ fn errors_have_no_control_characters() {
     let named = Sandbox::with_sites();
     named.write("layercake.yaml", format!("baseline: \"{evil}\"\n"));
     let damaged = Sandbox::with_sites();
-    damaged.write(".layercake-baseline.json", format!("{{\"version\": \"{evil}\"}}"));
+    damaged.write(
+        ".layercake-baseline.json",
+        format!("{{\"version\": \"{evil}\"}}"),
+    );
     for sandbox in [configuration, named, damaged] {
         let ran = sandbox.run(&["baseline", "show"]);
         assert_eq!(ran.code, 2, "{ran:?}");
@@ -122,15 +169,26 @@ fn errors_have_no_control_characters() {
 fn human_readable_output_contains_no_ci_commands() {
     let sandbox = Sandbox::with_sites();
     let definition = std::fs::read_to_string(sandbox.path("site/lab/site-definition.yaml"));
-    let definition = definition.unwrap().replace("name: lab", "name: '##[error]x'");
+    let definition = definition
+        .unwrap()
+        .replace("name: lab", "name: '##[error]x'");
     sandbox.write("site/##[error]x/site-definition.yaml", definition);
     let text = document("##[group]x", "site", "{a: 1}");
-    sandbox.write("site/##[error]x/a.yaml", text.replace("##[group]x", "'##[group]x'"));
+    sandbox.write(
+        "site/##[error]x/a.yaml",
+        text.replace("##[group]x", "'##[group]x'"),
+    );
     for arguments in [
         &["sites"][..],
         &["graph"],
         &["impact", "site/##[error]x/a.yaml:1"],
-        &["explain-value", "##[error]x", "example/Kind/v1", "##[group]x", ".a"],
+        &[
+            "explain-value",
+            "##[error]x",
+            "example/Kind/v1",
+            "##[group]x",
+            ".a",
+        ],
     ] {
         let ran = sandbox.run(arguments);
         let printed = format!("{}{}", ran.stdout, ran.stderr);
@@ -145,9 +203,18 @@ fn unknown_sites_and_rules_get_a_hint() {
     let ran = sandbox.run(&["lint", "--site", "laab"]);
     assert!(ran.stderr.contains("did you mean `lab`?"), "{}", ran.stderr);
     let ran = sandbox.run(&["explain", "mising-parent"]);
-    assert!(ran.stderr.contains("did you mean `missing-parent`?"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("did you mean `missing-parent`?"),
+        "{}",
+        ran.stderr
+    );
     let ran = sandbox.run(&["explain", "quite-another"]);
-    assert!(ran.stderr.contains("run `layercake explain` to list all rules"), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("run `layercake explain` to list all rules"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
@@ -155,16 +222,32 @@ fn pipe_closed_by_its_reader_is_not_an_error() {
     let sandbox = Sandbox::with_sites();
     for number in 0..2000 {
         let name = format!("many-{number}");
-        sandbox.write(&format!("site/lab/{name}.yaml"), document(&name, "site", "{a: [1, 2]}"));
+        sandbox.write(
+            &format!("site/lab/{name}.yaml"),
+            document(&name, "site", "{a: [1, 2]}"),
+        );
     }
-    for arguments in
-        [&["render"][..], &["render", "--format", "json"], &["lint"], &["sites"], &["explain"]]
-    {
+    for arguments in [
+        &["render"][..],
+        &["render", "--format", "json"],
+        &["lint"],
+        &["sites"],
+        &["explain"],
+    ] {
         let mut command = sandbox.command(arguments);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut first = [0; 4];
         if arguments[0] == "render" {
-            child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+            child
+                .stdout
+                .as_mut()
+                .unwrap()
+                .read_exact(&mut first)
+                .unwrap();
         }
         drop(child.stdout.take());
         let ran = Ran::of(&child.wait_with_output().unwrap());
@@ -214,8 +297,16 @@ fn closed_pipe_does_not_change_the_exit_code() {
         let [stdout, stderr] = [closed_pipe(), closed_pipe()];
         let mut command = sandbox.command(&arguments);
         let code = |command: &mut Command| command.output().unwrap().status.code().unwrap();
-        assert_eq!(code(command.stdout(stdout)), expected, "standard output, {arguments:?}");
-        assert_eq!(code(command.stderr(stderr)), expected, "both, {arguments:?}");
+        assert_eq!(
+            code(command.stdout(stdout)),
+            expected,
+            "standard output, {arguments:?}"
+        );
+        assert_eq!(
+            code(command.stderr(stderr)),
+            expected,
+            "both, {arguments:?}"
+        );
     }
     assert_eq!(sandbox.run(&["lint"]).code, 1, "there are errors");
 }
@@ -259,7 +350,13 @@ fn closed_standard_error_does_not_stop_a_run() {
     assert_eq!(ran.code, 1);
     assert!(ran.stdout.contains("name: broken"));
     assert_eq!(
-        sandbox.command(&["nosuch"]).stderr(full()).output().unwrap().status.code(),
+        sandbox
+            .command(&["nosuch"])
+            .stderr(full())
+            .output()
+            .unwrap()
+            .status
+            .code(),
         Some(2)
     );
 }

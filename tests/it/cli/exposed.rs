@@ -8,17 +8,28 @@ const CANARY: &str = "hunter2canary";
 /// A document of the site `lab`.
 fn secret(schema: &str, policy: &str, data: &str) -> String {
     let text = document("pw", "site", data).replace("example/Any/v1", schema);
-    text.replace("storagePolicy: cleartext", &format!("storagePolicy: {policy}"))
+    text.replace(
+        "storagePolicy: cleartext",
+        &format!("storagePolicy: {policy}"),
+    )
 }
 
 /// The document inside of Pegleg's wrapper.
 fn wrapped(is_encrypted: bool, data: &str) -> String {
     let inner = secret("deckhand/Passphrase/v1", "encrypted", data);
     let inner = inner.trim_start_matches("---\n").replace('\n', "\n    ");
-    let encrypted = if is_encrypted { "  encrypted: {at: now, by: me}\n" } else { "" };
+    let encrypted = if is_encrypted {
+        "  encrypted: {at: now, by: me}\n"
+    } else {
+        ""
+    };
     let outer = document("deckhand/Passphrase/v1/pw", "site", "");
     let outer = outer.replace("example/Any/v1", "pegleg/PeglegManagedDocument/v1");
-    format!("{}\n{encrypted}  managedDocument:\n    {}\n", outer.trim_end(), inner.trim_end())
+    format!(
+        "{}\n{encrypted}  managedDocument:\n    {}\n",
+        outer.trim_end(),
+        inner.trim_end()
+    )
 }
 
 /// A document that substitutes the secret into a public one.
@@ -92,17 +103,34 @@ fn exposed_secrets_are_errors_and_stay_hidden() {
     ];
     for (old_path, old, path, new, expected) in cases {
         let sandbox = with_secret(old_path, &old);
-        let schema = if new.contains(kind) { kind } else { "example/Any/v1" };
-        sandbox.write("site/lab/consumer.yaml", consumer().replace("SCHEMA", schema));
+        let schema = if new.contains(kind) {
+            kind
+        } else {
+            "example/Any/v1"
+        };
+        sandbox.write(
+            "site/lab/consumer.yaml",
+            consumer().replace("SCHEMA", schema),
+        );
         std::fs::remove_file(sandbox.path(old_path)).unwrap();
         sandbox.write(path, &new);
         let errors = new_errors(&sandbox, &[]);
-        assert!(errors.contains(&expected.to_owned()), "{expected}: {errors:?}");
-        for verb in [&["lint", "--since", "HEAD"][..], &["diff"], &["diff", "--patch"]] {
+        assert!(
+            errors.contains(&expected.to_owned()),
+            "{expected}: {errors:?}"
+        );
+        for verb in [
+            &["lint", "--since", "HEAD"][..],
+            &["diff"],
+            &["diff", "--patch"],
+        ] {
             for format in formats() {
                 let ran = sandbox.run(&[verb, &["-o", format]].concat());
                 if ran.code < 2 {
-                    assert!(!ran.stdout.contains(CANARY), "{expected} {verb:?} {format}: {ran:?}");
+                    assert!(
+                        !ran.stdout.contains(CANARY),
+                        "{expected} {verb:?} {format}: {ran:?}"
+                    );
                 }
             }
         }
@@ -111,12 +139,22 @@ fn exposed_secrets_are_errors_and_stay_hidden() {
         let comment = "# layercake: ignore-file[exposed-secret] reason\n";
         sandbox.write(path, new.replacen("---\n", &format!("---\n{comment}"), 1));
         let errors = new_errors(&sandbox, &[]);
-        assert!(errors.iter().any(|it| it.starts_with("exposed-secret")), "{errors:?}");
+        assert!(
+            errors.iter().any(|it| it.starts_with("exposed-secret")),
+            "{errors:?}"
+        );
         // Only in comparisons.
         sandbox.write(path, &new);
         sandbox.commit();
-        assert!(!sandbox.rules(&[]).contains(&"exposed-secret".to_owned()), "{expected}");
-        assert!(!new_errors(&sandbox, &[]).iter().any(|it| it.starts_with("exposed-secret")));
+        assert!(
+            !sandbox.rules(&[]).contains(&"exposed-secret".to_owned()),
+            "{expected}"
+        );
+        assert!(
+            !new_errors(&sandbox, &[])
+                .iter()
+                .any(|it| it.starts_with("exposed-secret"))
+        );
     }
 }
 
@@ -124,12 +162,30 @@ fn exposed_secrets_are_errors_and_stay_hidden() {
 fn secrets_that_stay_secret_are_not_exposed() {
     let kind = "deckhand/Passphrase/v1";
     let cases = [
-        (secret(kind, "encrypted", "one"), secret(kind, "encrypted", "two")),
-        (secret(kind, "cleartext", "one"), secret(kind, "cleartext", "two")),
-        (secret("example/Any/v1", "cleartext", "one"), secret(kind, "encrypted", "one")),
-        (secret(kind, "encrypted", "one"), secret("example/Any/v1", "encrypted", "one")),
-        (wrapped(false, "one"), wrapped(true, "!!binary Z0FBQUFBQmY=")),
-        (secret(kind, "encrypted", "one"), wrapped(true, "!!binary Z0FBQUFBQmY=")),
+        (
+            secret(kind, "encrypted", "one"),
+            secret(kind, "encrypted", "two"),
+        ),
+        (
+            secret(kind, "cleartext", "one"),
+            secret(kind, "cleartext", "two"),
+        ),
+        (
+            secret("example/Any/v1", "cleartext", "one"),
+            secret(kind, "encrypted", "one"),
+        ),
+        (
+            secret(kind, "encrypted", "one"),
+            secret("example/Any/v1", "encrypted", "one"),
+        ),
+        (
+            wrapped(false, "one"),
+            wrapped(true, "!!binary Z0FBQUFBQmY="),
+        ),
+        (
+            secret(kind, "encrypted", "one"),
+            wrapped(true, "!!binary Z0FBQUFBQmY="),
+        ),
     ];
     for (old, new) in cases {
         let sandbox = with_secret("site/lab/pw.yaml", &old);
@@ -152,10 +208,18 @@ fn other_treatment_by_deckhand_is_not_unchanged() {
     let cases: [(&str, &str, bool); 7] = [
         ("storagePolicy: cleartext", "storagePolicy: encrypted", true),
         ("layer: global", "layer: type", true),
-        ("schema: metadata/Document/v1", "schema: metadata/Control/v1", true),
+        (
+            "schema: metadata/Document/v1",
+            "schema: metadata/Control/v1",
+            true,
+        ),
         (flow, &labelled, false),
         (flow, "layeringDefinition: {layer: global}", false),
-        (flow, "replacement: false\n  layeringDefinition: {abstract: false, layer: global}", false),
+        (
+            flow,
+            "replacement: false\n  layeringDefinition: {abstract: false, layer: global}",
+            false,
+        ),
         (
             flow,
             "layeringDefinition: {abstract: false, layer: global, parentSelector: {no: one}}",
@@ -169,9 +233,16 @@ fn other_treatment_by_deckhand_is_not_unchanged() {
         assert_eq!(ran.code == 1, is_changed, "{from} -> {to}: {ran:?}");
         let report = sandbox.run(&["diff", "-o", "json"]).json();
         let totals = &report["totals"];
-        assert_eq!(totals["by_status"]["metadata"], 2, "{from} -> {to}: {totals}");
+        assert_eq!(
+            totals["by_status"]["metadata"], 2,
+            "{from} -> {to}: {totals}"
+        );
         let treated = totals["other_treatment"].as_u64().unwrap_or_default();
-        assert_eq!(treated, if is_changed { 2 } else { 0 }, "{from} -> {to}: {totals}");
+        assert_eq!(
+            treated,
+            if is_changed { 2 } else { 0 },
+            "{from} -> {to}: {totals}"
+        );
         let in_outputs = report["outputs"].as_array().unwrap();
         assert!(
             in_outputs

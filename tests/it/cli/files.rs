@@ -16,7 +16,10 @@ fn special_files_are_reported() {
     for sandbox in [Sandbox::new(), Sandbox::outside_git()] {
         sandbox.write_sites();
         let path = |name: &str| sandbox.path(&format!("site/lab/{name}"));
-        let made = Command::new("mkfifo").arg(path("pipe.yaml")).status().unwrap();
+        let made = Command::new("mkfifo")
+            .arg(path("pipe.yaml"))
+            .status()
+            .unwrap();
         assert!(made.success());
         let _socket = UnixListener::bind(path("socket.yaml")).unwrap();
         symlink("/dev/zero", path("zero.yaml")).unwrap();
@@ -29,7 +32,10 @@ fn special_files_are_reported() {
             .iter()
             .map(|finding| {
                 let file = finding["primary"]["file"].as_str().unwrap();
-                (file.rsplit('/').next().unwrap(), finding["message"].as_str().unwrap())
+                (
+                    file.rsplit('/').next().unwrap(),
+                    finding["message"].as_str().unwrap(),
+                )
             })
             .collect();
         let cannot = "cannot read file: ";
@@ -42,7 +48,10 @@ fn special_files_are_reported() {
             ),
             ("pipe.yaml", "not a file"),
             ("socket.yaml", "not a file"),
-            ("zero.yaml", "a symbolic link that leads out of the repository"),
+            (
+                "zero.yaml",
+                "a symbolic link that leads out of the repository",
+            ),
         ];
         let expected = expected.map(|(name, reason)| (name, format!("{cannot}{reason}")));
         let expected: Vec<(&str, &str)> = expected.iter().map(|(it, why)| (*it, &**why)).collect();
@@ -70,7 +79,10 @@ fn clashing_names_are_reported() {
         sandbox.write(path, document(&format!("clashing-{number}"), layer, "{}"));
     }
     let findings = sandbox.findings(&["--select", "clashing-path"]);
-    let messages: Vec<&str> = findings.iter().map(|it| it["message"].as_str().unwrap()).collect();
+    let messages: Vec<&str> = findings
+        .iter()
+        .map(|it| it["message"].as_str().unwrap())
+        .collect();
     assert_eq!(
         messages,
         [
@@ -92,7 +104,10 @@ fn report_replaces_no_file_that_layercake_reads() {
     sandbox.write("real.json", "old");
     symlink("real.json", sandbox.path("link.json")).unwrap();
     symlink(".git", sandbox.path("insides")).unwrap();
-    let made = Command::new("mkfifo").arg(sandbox.path("pipe")).status().unwrap();
+    let made = Command::new("mkfifo")
+        .arg(sandbox.path("pipe"))
+        .status()
+        .unwrap();
     assert!(made.success());
     let before = sandbox.git(&["status", "--short"]);
     for (target, why) in [
@@ -117,7 +132,10 @@ fn report_replaces_no_file_that_layercake_reads() {
         assert!(ran.stderr.contains(why), "{target}: {ran:?}");
     }
     assert_eq!(sandbox.git(&["status", "--short"]), before);
-    assert_eq!(fs::read_to_string(sandbox.path("real.json")).unwrap(), "old");
+    assert_eq!(
+        fs::read_to_string(sandbox.path("real.json")).unwrap(),
+        "old"
+    );
 }
 
 /// The configuration of an untrusted change can only choose reports and their paths.
@@ -132,17 +150,33 @@ fn configured_report_replaces_no_file_that_layercake_reads() {
     ] {
         let sandbox = Sandbox::with_sites();
         sandbox.write("accepted.json", "{}");
-        let named = baseline.map(|it| format!("baseline: {it}\n")).unwrap_or_default();
-        sandbox.write("layercake.yaml", format!("{named}output: {{default: [json={target}]}}\n"));
+        let named = baseline
+            .map(|it| format!("baseline: {it}\n"))
+            .unwrap_or_default();
+        sandbox.write(
+            "layercake.yaml",
+            format!("{named}output: {{default: [json={target}]}}\n"),
+        );
         sandbox.commit();
         let ran = sandbox.run(&["lint", "--no-baseline"]);
         assert_eq!(ran.code, 2, "{target}: {ran:?}");
-        assert!(ran.stderr.contains("which layercake reads"), "{target}: {ran:?}");
+        assert!(
+            ran.stderr.contains("which layercake reads"),
+            "{target}: {ran:?}"
+        );
         assert_eq!(sandbox.git(&["status", "--short"]), "", "{target}");
     }
     let sandbox = Sandbox::with_sites();
-    assert_eq!(sandbox.run(&["baseline", "write", "--baseline", "accepted.json"]).code, 0);
-    sandbox.write("layercake.yaml", "output: {default: [json=./accepted.json]}\n");
+    assert_eq!(
+        sandbox
+            .run(&["baseline", "write", "--baseline", "accepted.json"])
+            .code,
+        0
+    );
+    sandbox.write(
+        "layercake.yaml",
+        "output: {default: [json=./accepted.json]}\n",
+    );
     sandbox.commit();
     let ran = sandbox.run(&["lint", "--baseline", "accepted.json"]);
     assert_eq!(ran.code, 2, "{ran:?}");
@@ -158,19 +192,37 @@ fn files_of_git_are_never_written() {
     let (bare, inside) = (sandbox.beside("bare"), sandbox.beside("bare/inside"));
     let named = |path: &Path| path.display().to_string();
     sandbox.git(&["clone", "--quiet", "--bare", ".", &named(&bare)]);
-    sandbox.git(&["-C", &named(&bare), "worktree", "add", "--quiet", &named(&inside)]);
+    sandbox.git(&[
+        "-C",
+        &named(&bare),
+        "worktree",
+        "add",
+        "--quiet",
+        &named(&inside),
+    ]);
     let before = fs::read(bare.join("config")).unwrap();
-    for target in [bare.join("config"), bare.join("worktrees/inside/new"), inside.join(".git")] {
+    for target in [
+        bare.join("config"),
+        bare.join("worktrees/inside/new"),
+        inside.join(".git"),
+    ] {
         let report = format!("json={}", named(&target));
         let ran = sandbox.run(&["lint", "-o", "sarif=first.sarif", "-o", &report]);
         assert_eq!(ran.code, 2, "{target:?}: {ran:?}");
-        assert!(ran.stderr.contains("is inside a git folder"), "{target:?}: {ran:?}");
+        assert!(
+            ran.stderr.contains("is inside a git folder"),
+            "{target:?}: {ran:?}"
+        );
         assert!(!sandbox.path("first.sarif").exists(), "{target:?}");
     }
     assert_eq!(fs::read(bare.join("config")).unwrap(), before);
     let ran = sandbox.run(&["baseline", "write", "--baseline", ".git/config"]);
     assert_eq!(ran.code, 2, "{ran:?}");
-    let ran = sandbox.run(&["lint", "-o", &format!("json={}", named(&inside.join("new.json")))]);
+    let ran = sandbox.run(&[
+        "lint",
+        "-o",
+        &format!("json={}", named(&inside.join("new.json"))),
+    ]);
     assert_eq!(ran.code, 0, "{ran:?}");
 }
 
@@ -180,8 +232,9 @@ fn files_of_git_are_never_written() {
 fn vanishing_folders_are_reported() {
     for sandbox in [Sandbox::new(), Sandbox::outside_git()] {
         sandbox.write_sites();
-        let folders: Vec<PathBuf> =
-            (0..30).map(|number| sandbox.path(&format!("site/lab/part-{number}"))).collect();
+        let folders: Vec<PathBuf> = (0..30)
+            .map(|number| sandbox.path(&format!("site/lab/part-{number}")))
+            .collect();
         for (number, folder) in folders.iter().enumerate() {
             fs::create_dir(folder).unwrap();
             let text = document(&format!("part-{number}"), "site", "{}");
@@ -244,8 +297,15 @@ fn closed_standard_output_is_not_an_error() {
     for arguments in ["lint", "lint -o json", "render --fail-on error"] {
         let program = sandbox.command(&[]);
         let mut shell = Command::new("sh");
-        let script = format!("exec {} {arguments} >&-", program.get_program().to_string_lossy());
-        let output = shell.args(["-c", &script]).current_dir(&sandbox.root).output().unwrap();
+        let script = format!(
+            "exec {} {arguments} >&-",
+            program.get_program().to_string_lossy()
+        );
+        let output = shell
+            .args(["-c", &script])
+            .current_dir(&sandbox.root)
+            .output()
+            .unwrap();
         assert_eq!(output.status.code(), Some(1), "{arguments}: {output:?}");
     }
 }

@@ -18,11 +18,20 @@ fn help_has_examples_and_fits_the_terminal() {
                 ran.stdout
             };
             let (narrow, wide) = (help("80"), help("100"));
-            let widest = narrow.lines().max_by_key(|line| line.chars().count()).unwrap();
+            let widest = narrow
+                .lines()
+                .max_by_key(|line| line.chars().count())
+                .unwrap();
             assert!(widest.chars().count() <= 80, "{arguments:?}: {widest}");
-            assert!(!narrow.contains("Commands for developing"), "hidden verbs are not listed");
+            assert!(
+                !narrow.contains("Commands for developing"),
+                "hidden verbs are not listed"
+            );
             for part in ["\n\nExamples:\n  ", "\n\nExit codes: 0 ", "\n\nNext: "] {
-                assert!(narrow.contains(part), "{arguments:?} has {part:?}: {narrow}");
+                assert!(
+                    narrow.contains(part),
+                    "{arguments:?} has {part:?}: {narrow}"
+                );
             }
             // a folded command cannot be copied
             assert_eq!(examples(&narrow), examples(&wide), "{arguments:?}");
@@ -76,7 +85,11 @@ fn meaningless_arguments_are_usage_errors() {
         &["explain", "nosuch"],
     ] {
         let ran = sandbox.run(arguments);
-        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}: {ran:?}");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (2, ""),
+            "{arguments:?}: {ran:?}"
+        );
         assert!(!ran.stderr.is_empty(), "{arguments:?}");
     }
 }
@@ -87,7 +100,11 @@ fn only_render_can_show_secrets() {
     for verb in ["lint", "sites", "explain"] {
         let ran = sandbox.run(&[verb, "--show-secrets"]);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{verb}");
-        assert!(ran.stderr.contains("only valid for `layercake render`"), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("only valid for `layercake render`"),
+            "{}",
+            ran.stderr
+        );
     }
     assert_eq!(sandbox.run(&["render", "--show-secrets"]).code, 0);
 }
@@ -103,8 +120,14 @@ fn colour_needs_a_terminal_or_a_request() {
         ran.stdout.contains('\x1b')
     };
     assert!(!is_painted(&[], &[]), "output to a pipe is not coloured");
-    assert!(!is_painted(&["--color", "auto"], &[("TERM", "xterm-256color")]));
-    assert!(!is_painted(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!is_painted(
+        &["--color", "auto"],
+        &[("TERM", "xterm-256color")]
+    ));
+    assert!(!is_painted(
+        &["--color", "never"],
+        &[("CLICOLOR_FORCE", "1")]
+    ));
     assert!(is_painted(&["--color", "always"], &[]));
     assert!(
         is_painted(&["--color", "always"], &[("NO_COLOR", "1")]),
@@ -122,8 +145,17 @@ fn findings_wrap_at_the_requested_width() {
     sandbox.break_site("prod");
     let widest = |columns: Option<&str>| {
         let mut command = sandbox.command(&["lint"]);
-        let ran = Ran::of(&command.envs(columns.map(|it| ("COLUMNS", it))).output().unwrap());
-        ran.stdout.lines().map(|line| line.chars().count()).max().unwrap()
+        let ran = Ran::of(
+            &command
+                .envs(columns.map(|it| ("COLUMNS", it)))
+                .output()
+                .unwrap(),
+        );
+        ran.stdout
+            .lines()
+            .map(|line| line.chars().count())
+            .max()
+            .unwrap()
     };
     for columns in [50, 60, 80] {
         assert!(widest(Some(&columns.to_string())) <= columns, "{columns}");
@@ -136,7 +168,12 @@ fn findings_wrap_at_the_requested_width() {
 #[test]
 fn no_progress_without_a_terminal() {
     let sandbox = Sandbox::with_sites();
-    for arguments in [&["lint"][..], &["lint", "--no-progress"], &["sites"], &["render"]] {
+    for arguments in [
+        &["lint"][..],
+        &["lint", "--no-progress"],
+        &["sites"],
+        &["render"],
+    ] {
         assert_eq!(sandbox.run(arguments).stderr, "", "{arguments:?}");
     }
 }
@@ -154,10 +191,15 @@ fn both_semantics_can_be_selected() {
     );
     sandbox.write("site/lab/child.yaml", child);
     let render = |semantics: &str| {
-        sandbox.run(&["render", "--name", "child", "--semantics", semantics]).stdout
+        sandbox
+            .run(&["render", "--name", "child", "--semantics", semantics])
+            .stdout
     };
     assert_ne!(render("documented"), render("deckhand"));
-    assert_eq!(render("documented"), sandbox.run(&["render", "--name", "child"]).stdout);
+    assert_eq!(
+        render("documented"),
+        sandbox.run(&["render", "--name", "child"]).stdout
+    );
 }
 
 #[test]

@@ -30,14 +30,22 @@ fn revision_is_read_and_never_the_working_tree() {
     assert_eq!(sandbox.run(&["lint", "--rev", "HEAD"]).code, 1);
     fs::remove_dir_all(sandbox.path("site/lab")).unwrap();
     for file in ["site/lab/broken.yaml", "site/lab", "site"] {
-        assert_eq!(sandbox.run(&["lint", "--rev", "HEAD", file]).code, 1, "{file}");
+        assert_eq!(
+            sandbox.run(&["lint", "--rev", "HEAD", file]).code,
+            1,
+            "{file}"
+        );
     }
     assert_eq!(sandbox.run(&["lint", "--rev", "HEAD", "type"]).code, 0);
     let ran = sandbox.run(&["lint", "--rev", "HEAD", "site/lab/nosuch.yaml"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
     assert_eq!(sandbox.run(&["lint", "--rev", "HEAD~1"]).code, 0);
     let sites = sandbox.run(&["sites", "--rev", "HEAD~1"]);
-    assert!(sites.stdout.contains("\nlab   small      5"), "{}", sites.stdout);
+    assert!(
+        sites.stdout.contains("\nlab   small      5"),
+        "{}",
+        sites.stdout
+    );
 }
 
 /// Neither git, nor any program that a repository or its configuration asks git to run.
@@ -50,13 +58,22 @@ fn no_program_is_run() {
     let (folder, marker) = (sandbox.beside("programs"), sandbox.beside("was-run"));
     fs::create_dir(&folder).unwrap();
     let program = folder.join("git");
-    fs::write(&program, format!("#!/bin/sh\ntouch '{}'\n", marker.display())).unwrap();
+    fs::write(
+        &program,
+        format!("#!/bin/sh\ntouch '{}'\n", marker.display()),
+    )
+    .unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let program = program.to_str().unwrap();
     for key in ["clean", "smudge", "process"] {
         sandbox.git(&["config", &format!("filter.planted.{key}"), program]);
     }
-    for key in ["core.fsmonitor", "core.sshCommand", "diff.external", "diff.planted.textconv"] {
+    for key in [
+        "core.fsmonitor",
+        "core.sshCommand",
+        "diff.external",
+        "diff.planted.textconv",
+    ] {
         sandbox.git(&["config", key, program]);
     }
     for hook in ["post-checkout", "post-index-change", "pre-commit"] {
@@ -74,11 +91,26 @@ fn no_program_is_run() {
     ] {
         let mut command = sandbox.command(arguments);
         let path = std::env::join_paths([folder.as_path(), Path::new("/usr/bin")]).unwrap();
-        assert!(command.env("PATH", path).output().unwrap().status.code().unwrap() < 2);
+        assert!(
+            command
+                .env("PATH", path)
+                .output()
+                .unwrap()
+                .status
+                .code()
+                .unwrap()
+                < 2
+        );
         assert!(!marker.exists(), "{arguments:?}");
     }
     // the planted program runs if git is called
-    assert!(std::process::Command::new(program).status().unwrap().success() && marker.exists());
+    assert!(
+        std::process::Command::new(program)
+            .status()
+            .unwrap()
+            .success()
+            && marker.exists()
+    );
 }
 
 #[test]
@@ -90,7 +122,11 @@ fn untracked_files_count_and_ignored_ones_do_not() {
     sandbox.write(".gitignore", "broken.yaml\n");
     assert_eq!(sandbox.rules(&[]), Vec::<String>::new());
     sandbox.git(&["add", "--force", "site/lab/broken.yaml"]);
-    assert_eq!(sandbox.rules(&[]), ["missing-source"], "tracked although ignored");
+    assert_eq!(
+        sandbox.rules(&[]),
+        ["missing-source"],
+        "tracked although ignored"
+    );
 }
 
 #[test]
@@ -101,7 +137,10 @@ fn bare_repositories_are_read_at_a_revision() {
     let bare = sandbox.beside("bare/repository.git");
     sandbox.git(&["clone", "--quiet", "--bare", ".", bare.to_str().unwrap()]);
     let of_bare = sandbox.run_in(&bare, &["lint", "--rev", "HEAD", "-o", "json"]);
-    assert_eq!(of_bare, sandbox.run(&["lint", "--rev", "HEAD", "-o", "json"]));
+    assert_eq!(
+        of_bare,
+        sandbox.run(&["lint", "--rev", "HEAD", "-o", "json"])
+    );
     assert_eq!(of_bare.code, 1);
     let ran = sandbox.run_in(&bare, &["lint"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
@@ -113,7 +152,14 @@ fn linked_worktrees_are_repositories_like_others() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     let linked = sandbox.beside("linked");
-    sandbox.git(&["worktree", "add", "--quiet", "-b", "topic", linked.to_str().unwrap()]);
+    sandbox.git(&[
+        "worktree",
+        "add",
+        "--quiet",
+        "-b",
+        "topic",
+        linked.to_str().unwrap(),
+    ]);
     fs::write(linked.join("site/lab/broken.yaml"), super::broken()).unwrap();
     assert_eq!(sandbox.run(&["lint"]).code, 0);
     assert_eq!(sandbox.run_in(&linked, &["lint"]).code, 1);
@@ -125,7 +171,10 @@ fn linked_worktrees_are_repositories_like_others() {
 fn results_are_the_same_from_any_folder() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
-    sandbox.write("site/prod/twice.yaml", document("twice", "site", "{a: 1, a: 2}"));
+    sandbox.write(
+        "site/prod/twice.yaml",
+        document("twice", "site", "{a: 1, a: 2}"),
+    );
     sandbox.commit();
     let above = sandbox.beside(".");
     let root = sandbox.root.to_str().unwrap();
@@ -140,7 +189,11 @@ fn results_are_the_same_from_any_folder() {
         let expected = sandbox.run(arguments);
         assert!(!expected.stdout.is_empty());
         for folder in ["site/lab", "global", "type/small", "site"] {
-            assert_eq!(sandbox.run_in(&sandbox.path(folder), arguments), expected, "{folder}");
+            assert_eq!(
+                sandbox.run_in(&sandbox.path(folder), arguments),
+                expected,
+                "{folder}"
+            );
         }
         let given = [arguments, &["-C", root]].concat();
         assert_eq!(sandbox.run_in(&above, &given), expected);
@@ -158,9 +211,25 @@ fn site_repository_may_be_a_folder_of_a_repository() {
     sandbox.commit();
     let ran = sandbox.run(&["lint", "-C", "deep/sites"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert_eq!(sandbox.run(&["lint", "-C", "deep/sites/site/lab", "--rev", "HEAD"]).code, 0);
-    let ran = sandbox.run(&["render", "-C", "deep/sites", "--name", "dns", "--site", "lab"]);
-    assert!(ran.stdout.starts_with("---\n# lab · deep/sites/type/small/dns.yaml:1\n"));
+    assert_eq!(
+        sandbox
+            .run(&["lint", "-C", "deep/sites/site/lab", "--rev", "HEAD"])
+            .code,
+        0
+    );
+    let ran = sandbox.run(&[
+        "render",
+        "-C",
+        "deep/sites",
+        "--name",
+        "dns",
+        "--site",
+        "lab",
+    ]);
+    assert!(
+        ran.stdout
+            .starts_with("---\n# lab · deep/sites/type/small/dns.yaml:1\n")
+    );
 }
 
 #[test]
@@ -170,7 +239,11 @@ fn further_repositories_are_given_by_path_and_revision() {
                    revision: v1\n";
     sandbox.write("site/lab/site-definition.yaml", definition("lab", further));
     let ran = sandbox.run(&["lint"]);
-    assert!(ran.stdout.contains("[missing-repository]"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("[missing-repository]"),
+        "{}",
+        ran.stdout
+    );
     assert!(ran.stdout.contains("--repository base="), "{}", ran.stdout);
 
     // A site that names none uses all that are given.
@@ -178,21 +251,42 @@ fn further_repositories_are_given_by_path_and_revision() {
     sandbox.write("site/prod/site-definition.yaml", definition("prod", none));
     let base = Sandbox::new();
     let path = base.root.to_str().unwrap();
-    base.write("global/shared.yaml", document("shared", "global", "{version: 1}"));
+    base.write(
+        "global/shared.yaml",
+        document("shared", "global", "{version: 1}"),
+    );
     base.commit();
     base.git(&["tag", "v1"]);
-    base.write("global/shared.yaml", document("shared", "global", "{version: 2}"));
+    base.write(
+        "global/shared.yaml",
+        document("shared", "global", "{version: 2}"),
+    );
     base.write("site/lab/broken.yaml", super::broken());
     let rendered = |place: &str| {
         let given = format!("base={place}");
-        let render = ["render", "--name", "shared", "--fail-on", "error", "--repository", &given];
+        let render = [
+            "render",
+            "--name",
+            "shared",
+            "--fail-on",
+            "error",
+            "--repository",
+            &given,
+        ];
         let ran = sandbox.run(&render);
         (ran.code, ran.stdout)
     };
     let (code, text) = rendered(&format!("{path}@worktree"));
     assert_eq!(code, 1, "the working tree, with its fault");
-    assert!(text.contains("version: 2") && text.starts_with("---\n# lab · "), "{text}");
-    assert_eq!(text.matches("---\n").count(), 1, "the other site does not name it");
+    assert!(
+        text.contains("version: 2") && text.starts_with("---\n# lab · "),
+        "{text}"
+    );
+    assert_eq!(
+        text.matches("---\n").count(),
+        1,
+        "the other site does not name it"
+    );
     for place in [path.to_owned(), format!("{path}@v1")] {
         let (code, text) = rendered(&place);
         assert_eq!(code, 0, "the pinned revision: {text}");
@@ -201,7 +295,11 @@ fn further_repositories_are_given_by_path_and_revision() {
 
     let lint = |given: &str| sandbox.run(&["lint", "--repository", given]);
     let ran = lint(&format!("base={path}@worktree"));
-    assert!(ran.stdout.contains("base:site/lab/broken.yaml:9"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("base:site/lab/broken.yaml:9"),
+        "{}",
+        ran.stdout
+    );
     for (given, said) in [
         (format!("base={path}@nosuch"), "nosuch"),
         ("base=nowhere".to_owned(), "nowhere"),
@@ -218,13 +316,22 @@ fn nothing_is_ever_written() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     sandbox.commit();
-    sandbox.write("site/lab/untracked.yaml", document("untracked", "site", "{}"));
-    sandbox.write("site/prod/only.yaml", document("only", "site", "{of: another}"));
+    sandbox.write(
+        "site/lab/untracked.yaml",
+        document("untracked", "site", "{}"),
+    );
+    sandbox.write(
+        "site/prod/only.yaml",
+        document("only", "site", "{of: another}"),
+    );
     // state for which git would refresh its index
     let policy = fs::read(sandbox.path("global/policy.yaml")).unwrap();
     sandbox.write("global/policy.yaml", policy);
     let before = listing(sandbox.beside(".").as_path());
-    assert!(before.len() > 40, "the repository's own files are listed too");
+    assert!(
+        before.len() > 40,
+        "the repository's own files are listed too"
+    );
     for arguments in [
         &["lint"][..],
         &["lint", "-o", "json", "--rev", "HEAD"],
@@ -238,7 +345,11 @@ fn nothing_is_ever_written() {
         &["lint", "--rev", "nosuch"],
     ] {
         let _ = sandbox.run(arguments);
-        assert_eq!(listing(sandbox.beside(".").as_path()), before, "{arguments:?}");
+        assert_eq!(
+            listing(sandbox.beside(".").as_path()),
+            before,
+            "{arguments:?}"
+        );
     }
 }
 
@@ -256,11 +367,16 @@ fn copy(from: &Path, to: &Path) {
 
 /// Size and modification time of every file and folder below `folder`.
 fn listing(folder: &Path) -> BTreeMap<String, (u64, SystemTime)> {
-    let entries = walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap);
+    let entries = walkdir::WalkDir::new(folder)
+        .into_iter()
+        .map(Result::unwrap);
     entries
         .map(|entry| {
             let of = entry.metadata().unwrap();
-            (entry.path().display().to_string(), (of.len(), of.modified().unwrap()))
+            (
+                entry.path().display().to_string(),
+                (of.len(), of.modified().unwrap()),
+            )
         })
         .collect()
 }

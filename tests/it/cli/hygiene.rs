@@ -28,12 +28,18 @@ fn after_marker(lines: &str, text: &str) -> String {
 }
 
 fn suppressed(findings: &[Json]) -> Vec<&Json> {
-    findings.iter().filter(|finding| !finding["suppressed"].is_null()).collect()
+    findings
+        .iter()
+        .filter(|finding| !finding["suppressed"].is_null())
+        .collect()
 }
 
 fn reported(findings: &[Json]) -> Vec<&str> {
-    let open = findings.iter().filter(|finding| finding["suppressed"].is_null());
-    open.map(|finding| finding["rule"].as_str().unwrap()).collect()
+    let open = findings
+        .iter()
+        .filter(|finding| finding["suppressed"].is_null());
+    open.map(|finding| finding["rule"].as_str().unwrap())
+        .collect()
 }
 
 #[test]
@@ -43,29 +49,63 @@ fn ignore_comment_suppresses_findings_on_its_line() {
     let text = doubled("doubled");
     let at = |line: &str, more: &str| text.replace(line, more);
     for ignoring in [
-        at("server: 2", "server: 2 # layercake: ignore[duplicate-key] why"),
-        at("server: 2", "server: 2 # old # layercake: ignore[unknown-tag, duplicate-key] why"),
-        at("  server: 2", "# layercake: ignore[duplicate-key] why\n  server: 2"),
-        at("  server: 2", "# layercake: ignore[duplicate-key] why\n\n  # old\n  server: 2"),
+        at(
+            "server: 2",
+            "server: 2 # layercake: ignore[duplicate-key] why",
+        ),
+        at(
+            "server: 2",
+            "server: 2 # old # layercake: ignore[unknown-tag, duplicate-key] why",
+        ),
+        at(
+            "  server: 2",
+            "# layercake: ignore[duplicate-key] why\n  server: 2",
+        ),
+        at(
+            "  server: 2",
+            "# layercake: ignore[duplicate-key] why\n\n  # old\n  server: 2",
+        ),
         // The first of the two keys is a related place.
-        at("server: 1", "server: 1 # layercake: ignore[duplicate-key] why"),
-        text.replace("---\n", "---\n# layercake: ignore-file[duplicate-key] why\n"),
-        text.replace("---\n", "---\n# layercake: ignore-document[duplicate-key] why\n"),
-        format!("{}\n{text}", text.replace("doubled", "other").replace("  server: 2\n", ""))
-            + "# layercake: ignore-file[duplicate-key] why\n",
+        at(
+            "server: 1",
+            "server: 1 # layercake: ignore[duplicate-key] why",
+        ),
+        text.replace(
+            "---\n",
+            "---\n# layercake: ignore-file[duplicate-key] why\n",
+        ),
+        text.replace(
+            "---\n",
+            "---\n# layercake: ignore-document[duplicate-key] why\n",
+        ),
+        format!(
+            "{}\n{text}",
+            text.replace("doubled", "other")
+                .replace("  server: 2\n", "")
+        ) + "# layercake: ignore-file[duplicate-key] why\n",
         format!("{text}# layercake: ignore-document[duplicate-key] why\n"),
-        text.replace('\n', "\r\n")
-            .replace("server: 2", "server: 2 # layercake: ignore[duplicate-key] why"),
+        text.replace('\n', "\r\n").replace(
+            "server: 2",
+            "server: 2 # layercake: ignore[duplicate-key] why",
+        ),
         format!(
             "\u{feff}{}",
-            text.replace("---\n", "---\n# layercake: ignore-file[duplicate-key] why\n")
+            text.replace(
+                "---\n",
+                "---\n# layercake: ignore-file[duplicate-key] why\n"
+            )
         ),
     ] {
         sandbox.write("global/doubled.yaml", &ignoring);
         let findings = sandbox.findings(&["--site", "lab"]);
         assert_eq!(reported(&findings), [""; 0], "{ignoring}");
-        let [only] = suppressed(&findings)[..] else { panic!("{ignoring}") };
-        let line = 1 + ignoring.lines().position(|it| it.contains("layercake:")).unwrap();
+        let [only] = suppressed(&findings)[..] else {
+            panic!("{ignoring}")
+        };
+        let line = 1 + ignoring
+            .lines()
+            .position(|it| it.contains("layercake:"))
+            .unwrap();
         assert_eq!(only["suppressed"]["kind"], "comment");
         assert_eq!(only["suppressed"]["file"], "global/doubled.yaml");
         assert_eq!(only["suppressed"]["line"], line, "{ignoring}");
@@ -77,24 +117,50 @@ fn ignore_comment_suppresses_findings_on_its_line() {
 fn ignore_comment_elsewhere_suppresses_nothing() {
     let sandbox = Sandbox::with_sites();
     let text = doubled("doubled");
-    let other = text.replace("doubled", "other").replace("  server: 2\n", "");
+    let other = text
+        .replace("doubled", "other")
+        .replace("  server: 2\n", "");
     for (kept, more) in [
-        (text.replace("\ndata:", "\ndata: # layercake: ignore[duplicate-key] x"), "unused-ignore"),
-        (format!("{text}# layercake: ignore[duplicate-key] x\n"), "unused-ignore"),
-        (format!("{other}# layercake: ignore[duplicate-key] x\n{text}"), "unused-ignore"),
+        (
+            text.replace("\ndata:", "\ndata: # layercake: ignore[duplicate-key] x"),
+            "unused-ignore",
+        ),
+        (
+            format!("{text}# layercake: ignore[duplicate-key] x\n"),
+            "unused-ignore",
+        ),
+        (
+            format!("{other}# layercake: ignore[duplicate-key] x\n{text}"),
+            "unused-ignore",
+        ),
         (
             after_marker("# layercake: ignore-document[duplicate-key] x", &other) + &text,
             "unused-ignore",
         ),
-        (format!("{text}# layercake: ignore-document[duplicate-key] x\n{other}"), "unused-ignore"),
+        (
+            format!("{text}# layercake: ignore-document[duplicate-key] x\n{other}"),
+            "unused-ignore",
+        ),
         (
             format!("{text}  more: |\n    # layercake: ignore-file[duplicate-key]\n"),
             "invalid-ignore",
         ),
-        (format!("{text}  more: 'x # layercake: ignore-file[duplicate-key]'\n"), "invalid-ignore"),
-        (text.replace("server: 2", "server: 2 # layercake: ignore"), "invalid-ignore"),
-        (text.replace("server: 2", "server: 2 # layercake: ignore[]"), "invalid-ignore"),
-        (text.replace("server: 2", "server: 2 # layercake: ignore[default] x"), "invalid-ignore"),
+        (
+            format!("{text}  more: 'x # layercake: ignore-file[duplicate-key]'\n"),
+            "invalid-ignore",
+        ),
+        (
+            text.replace("server: 2", "server: 2 # layercake: ignore"),
+            "invalid-ignore",
+        ),
+        (
+            text.replace("server: 2", "server: 2 # layercake: ignore[]"),
+            "invalid-ignore",
+        ),
+        (
+            text.replace("server: 2", "server: 2 # layercake: ignore[default] x"),
+            "invalid-ignore",
+        ),
         (
             text.replace("server: 2", "server: 2 # layercake: ignore[duplicate-key x"),
             "invalid-ignore",
@@ -126,7 +192,12 @@ fn comment_at_a_marker_applies_to_the_document_that_begins_there() {
             sandbox.write("global/doubled.yaml", with.concat());
             let findings = sandbox.findings(&["-x", "missing-document-start"]);
             let named = |it: &&Json| it["documents"][0]["name"] == name;
-            assert_eq!(reported(&findings), ["duplicate-key"; 2], "{}", with.concat());
+            assert_eq!(
+                reported(&findings),
+                ["duplicate-key"; 2],
+                "{}",
+                with.concat()
+            );
             assert_eq!(suppressed(&findings).len(), 1);
             assert!(suppressed(&findings).iter().all(named), "{}", with.concat());
         }
@@ -145,10 +216,18 @@ fn comment_at_a_marker_applies_to_the_document_that_begins_there() {
 fn page_about_ignoring_shows_working_comments() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/ignoring.md");
     let page = fs::read_to_string(page).unwrap();
-    let block = page.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    let block = page
+        .split("```yaml\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
     let sandbox = Sandbox::with_sites();
-    let plain: Vec<&str> =
-        block.lines().map(|line| line.split("# layercake:").next().unwrap()).collect();
+    let plain: Vec<&str> = block
+        .lines()
+        .map(|line| line.split("# layercake:").next().unwrap())
+        .collect();
     sandbox.write("global/shown.yaml", plain.join("\n"));
     assert_eq!(reported(&sandbox.findings(&[])), ["duplicate-key"; 2]);
     sandbox.write("global/shown.yaml", block);
@@ -179,8 +258,11 @@ fn finding_in_a_child_can_be_ignored_in_child_or_parent() {
             ("", "") => assert_eq!(rules, ["ambiguous-parent"], "{findings:?}"),
             _ => {
                 assert_eq!(rules, [""; 0], "{findings:?}");
-                let file =
-                    if at_child.is_empty() { "global/parent.yaml" } else { "site/lab/child.yaml" };
+                let file = if at_child.is_empty() {
+                    "global/parent.yaml"
+                } else {
+                    "site/lab/child.yaml"
+                };
                 assert_eq!(suppressed(&findings)[0]["suppressed"]["file"], file);
             }
         }
@@ -192,8 +274,10 @@ fn ignored_findings_are_counted_and_shown_on_request() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     assert_eq!(sandbox.run(&["lint"]).code, 1);
-    let text = broken()
-        .replace("name: nowhere,", "name: nowhere, # layercake: ignore[P005] later\n       ");
+    let text = broken().replace(
+        "name: nowhere,",
+        "name: nowhere, # layercake: ignore[P005] later\n       ",
+    );
     sandbox.write("site/lab/broken.yaml", text);
     let ran = sandbox.run(&["lint"]);
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -202,7 +286,12 @@ fn ignored_findings_are_counted_and_shown_on_request() {
     let shown = sandbox.run(&["lint", "--show-ignored"]);
     assert_eq!(shown.code, 0);
     assert!(shown.stdout.contains("error[missing-source]"), "{shown:?}");
-    assert!(shown.stdout.contains("  ignored: by site/lab/broken.yaml:9: later\n"), "{shown:?}");
+    assert!(
+        shown
+            .stdout
+            .contains("  ignored: by site/lab/broken.yaml:9: later\n"),
+        "{shown:?}"
+    );
     let concise = sandbox.run(&["lint", "--show-ignored", "-o", "concise"]);
     assert!(concise.stdout.ends_with(" (ignored)\n"), "{concise:?}");
     assert_eq!(sandbox.run(&["lint", "-o", "concise"]).stdout, "");
@@ -218,7 +307,10 @@ fn partial_run_does_not_report_unused_ignores() {
     let text = doubled("doubled").replace("  server: 1\n", "");
     sandbox.write(
         "global/doubled.yaml",
-        text.replace("server: 2", "server: 2 # layercake: ignore[duplicate-key] x"),
+        text.replace(
+            "server: 2",
+            "server: 2 # layercake: ignore[duplicate-key] x",
+        ),
     );
     assert_eq!(sandbox.rules(&[]), ["unused-ignore"]);
     assert_eq!(sandbox.rules(&["--site", "lab"]), [""; 0]);
@@ -229,7 +321,10 @@ fn partial_run_does_not_report_unused_ignores() {
 fn comparison_applies_comments_to_their_own_side() {
     let sandbox = with_doubled();
     let open = doubled("doubled");
-    let ignored = open.replace("server: 2", "server: 2 # layercake: ignore[duplicate-key] x");
+    let ignored = open.replace(
+        "server: 2",
+        "server: 2 # layercake: ignore[duplicate-key] x",
+    );
     let since = |before: &str, after: &str| {
         sandbox.write("global/doubled.yaml", before);
         sandbox.write("mark", before.len().to_string() + after);
@@ -243,19 +338,27 @@ fn comparison_applies_comments_to_their_own_side() {
             word.unwrap().to_owned()
         });
         let states: Vec<String> = states.collect();
-        (states, report["comparison"]["added_ignores"].as_u64().unwrap())
+        (
+            states,
+            report["comparison"]["added_ignores"].as_u64().unwrap(),
+        )
     };
     assert_eq!(since(&open, &ignored), (vec!["comment".to_owned()], 1));
     assert_eq!(since(&ignored, &open), (vec!["new".to_owned()], 0));
     assert_eq!(since(&ignored, &ignored), (vec!["comment".to_owned()], 0));
     assert_eq!(since(&open, &open), (vec!["unchanged".to_owned()], 0));
-    let fixed =
-        ignored.replace("  server: 1\n", "").replace(" # layercake: ignore[duplicate-key] x", "");
+    let fixed = ignored
+        .replace("  server: 1\n", "")
+        .replace(" # layercake: ignore[duplicate-key] x", "");
     assert_eq!(since(&ignored, &fixed), (vec![], 0));
     assert_eq!(since(&open, &fixed), (vec!["fixed".to_owned()], 0));
     sandbox.write("global/doubled.yaml", &ignored);
     let ran = sandbox.run(&["lint", "--since", "HEAD"]);
-    assert!(ran.stdout.contains(" · 1 new ignore comment · 1 ignored · "), "{ran:?}");
+    assert!(
+        ran.stdout
+            .contains(" · 1 new ignore comment · 1 ignored · "),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -263,44 +366,84 @@ fn baseline_accepts_existing_findings() {
     let sandbox = with_doubled();
     sandbox.break_site("lab");
     let ran = sandbox.run(&["baseline", "write"]);
-    assert_eq!((ran.code, &*ran.stdout), (0, ".layercake-baseline.json accepts 2 findings\n"));
+    assert_eq!(
+        (ran.code, &*ran.stdout),
+        (0, ".layercake-baseline.json accepts 2 findings\n")
+    );
     let baseline = fs::read_to_string(sandbox.path(".layercake-baseline.json")).unwrap();
-    assert_eq!(baseline.lines().filter(|line| line.contains("\"rule\"")).count(), 2, "{baseline}");
-    assert!(baseline.contains("\"subject\":\"server\",\"count\":1"), "{baseline}");
+    assert_eq!(
+        baseline
+            .lines()
+            .filter(|line| line.contains("\"rule\""))
+            .count(),
+        2,
+        "{baseline}"
+    );
+    assert!(
+        baseline.contains("\"subject\":\"server\",\"count\":1"),
+        "{baseline}"
+    );
     let ran = sandbox.run(&["lint"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(ran.stdout.contains(" rendered · 2 in the baseline · "), "{ran:?}");
+    assert!(
+        ran.stdout.contains(" rendered · 2 in the baseline · "),
+        "{ran:?}"
+    );
     assert_eq!(sandbox.run(&["lint", "--no-baseline"]).code, 1);
     let json = sandbox.run(&["lint", "-o", "json"]);
     for finding in json.json()["findings"].as_array().unwrap() {
         assert_eq!(finding["suppressed"]["kind"], "baseline");
         let line = finding["suppressed"]["line"].as_u64().unwrap() as usize;
         let print = finding["fingerprint"].as_str().unwrap();
-        assert!(baseline.lines().nth(line - 1).unwrap().contains(print), "{finding}");
+        assert!(
+            baseline.lines().nth(line - 1).unwrap().contains(print),
+            "{finding}"
+        );
     }
     let shown = sandbox.run(&["baseline", "show"]).stdout;
-    assert!(shown.contains("1  duplicate-key   global/doubled.yaml"), "{shown}");
+    assert!(
+        shown.contains("1  duplicate-key   global/doubled.yaml"),
+        "{shown}"
+    );
     // Writing it again gives the same bytes.
     sandbox.run(&["baseline", "write"]);
-    assert_eq!(fs::read_to_string(sandbox.path(".layercake-baseline.json")).unwrap(), baseline);
+    assert_eq!(
+        fs::read_to_string(sandbox.path(".layercake-baseline.json")).unwrap(),
+        baseline
+    );
 }
 
 #[test]
 fn baseline_matches_a_finding_whose_lines_or_file_moved() {
     let sandbox = with_doubled();
     sandbox.run(&["baseline", "write"]);
-    sandbox.write("global/doubled.yaml", after_marker("# a\n\n# b", &doubled("doubled")));
+    sandbox.write(
+        "global/doubled.yaml",
+        after_marker("# a\n\n# b", &doubled("doubled")),
+    );
     assert_eq!(reported(&sandbox.findings(&[])), [""; 0]);
-    sandbox.write("global/doubled.yaml", doubled("doubled").replace("server: 2", "server: 3"));
+    sandbox.write(
+        "global/doubled.yaml",
+        doubled("doubled").replace("server: 2", "server: 3"),
+    );
     assert_eq!(reported(&sandbox.findings(&[])), [""; 0]);
     fs::remove_file(sandbox.path("global/doubled.yaml")).unwrap();
     sandbox.write("global/moved/here.yaml", doubled("doubled"));
     assert_eq!(reported(&sandbox.findings(&[])), [""; 0]);
     // Another document, or another key, is a different finding.
     sandbox.write("global/moved/here.yaml", doubled("renamed"));
-    assert_eq!(reported(&sandbox.findings(&[])), ["stale-baseline", "duplicate-key"]);
-    sandbox.write("global/moved/here.yaml", doubled("doubled").replace("server", "domain"));
-    assert_eq!(reported(&sandbox.findings(&[])), ["stale-baseline", "duplicate-key"]);
+    assert_eq!(
+        reported(&sandbox.findings(&[])),
+        ["stale-baseline", "duplicate-key"]
+    );
+    sandbox.write(
+        "global/moved/here.yaml",
+        doubled("doubled").replace("server", "domain"),
+    );
+    assert_eq!(
+        reported(&sandbox.findings(&[])),
+        ["stale-baseline", "duplicate-key"]
+    );
 }
 
 #[test]
@@ -310,10 +453,16 @@ fn finding_beyond_the_baseline_count_is_reported() {
     sandbox.write("global/doubled.yaml", doubled("doubled") + "  server: 3\n");
     let findings = sandbox.findings(&[]);
     assert_eq!(reported(&findings), ["duplicate-key"]);
-    let open = findings.iter().find(|it| it["suppressed"].is_null()).unwrap();
+    let open = findings
+        .iter()
+        .find(|it| it["suppressed"].is_null())
+        .unwrap();
     assert_eq!(open["primary"]["line"], 11, "{open}");
     let note = open["notes"].as_array().unwrap().last().unwrap();
-    assert_eq!(note, "the baseline accepts one identical finding, and this is another");
+    assert_eq!(
+        note,
+        "the baseline accepts one identical finding, and this is another"
+    );
 }
 
 #[test]
@@ -348,14 +497,20 @@ fn fault_inherited_in_all_sites_is_one_baseline_entry() {
     for site in ["lab", "prod"] {
         let child = head("example/Rack/v1", &format!("rack-of-{site}"), "site")
             + "    parentSelector: {name: rack}\n    actions: [{method: merge, path: .}]\n";
-        sandbox.write(&format!("site/{site}/rack.yaml"), child + "data: {power: ac}\n");
+        sandbox.write(
+            &format!("site/{site}/rack.yaml"),
+            child + "data: {power: ac}\n",
+        );
     }
     assert_eq!(reported(&sandbox.findings(&[])), ["schema-violation"]);
     sandbox.run(&["baseline", "write"]);
     let findings = sandbox.findings(&[]);
     assert_eq!(reported(&findings), [""; 0]);
     assert_eq!(suppressed(&findings).len(), 1);
-    assert_eq!(suppressed(&findings)[0]["sites"], serde_json::json!(["lab", "prod"]));
+    assert_eq!(
+        suppressed(&findings)[0]["sites"],
+        serde_json::json!(["lab", "prod"])
+    );
 }
 
 #[test]
@@ -412,7 +567,10 @@ fn baseline_at_a_given_path_must_exist() {
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(!sandbox.path(".layercake-baseline.json").exists());
     assert_eq!(sandbox.rules(&["--no-baseline"]), ["duplicate-key"]);
-    assert_eq!(reported(&sandbox.findings(&["--baseline", "accepted.json"])), [""; 0]);
+    assert_eq!(
+        reported(&sandbox.findings(&["--baseline", "accepted.json"])),
+        [""; 0]
+    );
     assert_eq!(sandbox.run(&["lint", "--baseline", "nosuch.json"]).code, 2);
     assert_eq!(sandbox.run(&["baseline", "show"]).code, 2);
     assert_eq!(sandbox.run(&["baseline", "prune"]).code, 2);
@@ -435,9 +593,11 @@ fn fixes_change_nothing_else() {
         1,
     );
     for style in ["\n", "\r\n"] {
-        for (mark, kept, after) in
-            [("", "", ""), ("\u{feff}", "", ""), ("", "# kept   \n", "# kept")]
-        {
+        for (mark, kept, after) in [
+            ("", "", ""),
+            ("\u{feff}", "", ""),
+            ("", "# kept   \n", "# kept"),
+        ] {
             let sandbox = Sandbox::with_sites();
             let styled = |text: &str| {
                 format!("{mark}{}{after}", after_marker(kept, text)).replace('\n', style)
@@ -458,7 +618,11 @@ fn fixes_change_nothing_else() {
             let removed = ran.stdout.lines().filter(|it| it.starts_with('-')).count();
             assert_eq!(removed, 3, "{ran:?}");
             let ran = sandbox.run(&["lint", "--fix"]);
-            assert_eq!((ran.code, &*ran.stderr), (0, "fixed 1 finding in 1 file\n"), "{ran:?}");
+            assert_eq!(
+                (ran.code, &*ran.stderr),
+                (0, "fixed 1 finding in 1 file\n"),
+                "{ran:?}"
+            );
             assert!(ran.stdout.contains("no findings"), "{ran:?}");
             assert_eq!(fs::read_to_string(&path).unwrap(), styled(&once));
             assert_eq!(data(), rendered);
@@ -475,12 +639,21 @@ fn only_the_unused_part_of_a_comment_is_removed() {
     let path = sandbox.path("global/doubled.yaml");
     for (before, after) in [
         (
-            plain.replace("  server: 1", "  # layercake: ignore[unknown-tag] x\n  server: 1"),
+            plain.replace(
+                "  server: 1",
+                "  # layercake: ignore[unknown-tag] x\n  server: 1",
+            ),
             plain.clone(),
         ),
-        (plain.replace("\ndata:", "\ndata:  # layercake: ignore[unknown-tag] x"), plain.clone()),
         (
-            plain.replace("\ndata:", "\ndata:  # layercake: ignore[unknown-tag] x # theirs"),
+            plain.replace("\ndata:", "\ndata:  # layercake: ignore[unknown-tag] x"),
+            plain.clone(),
+        ),
+        (
+            plain.replace(
+                "\ndata:",
+                "\ndata:  # layercake: ignore[unknown-tag] x # theirs",
+            ),
             plain.replace("\ndata:", "\ndata:  # theirs"),
         ),
         (
@@ -488,9 +661,15 @@ fn only_the_unused_part_of_a_comment_is_removed() {
                 "server: 2",
                 "server: 2 # layercake: ignore[unknown-tag, duplicate-key] x",
             ),
-            plain.replace("server: 2", "server: 2 # layercake: ignore[duplicate-key] x"),
+            plain.replace(
+                "server: 2",
+                "server: 2 # layercake: ignore[duplicate-key] x",
+            ),
         ),
-        (format!("{plain}# layercake: ignore-file[unknown-tag]"), plain.trim_end().to_owned()),
+        (
+            format!("{plain}# layercake: ignore-file[unknown-tag]"),
+            plain.trim_end().to_owned(),
+        ),
     ] {
         sandbox.write("global/doubled.yaml", &before);
         let ran = sandbox.run(&["lint", "--fix"]);
@@ -512,7 +691,11 @@ fn fixes_change_only_the_working_tree() {
             &["--from", "HEAD", "--to", "index"],
         ] {
             let ran = sandbox.run(&[&["lint", flag], arguments].concat());
-            assert_eq!((ran.code, &*ran.stdout), (2, ""), "{flag} {arguments:?}: {ran:?}");
+            assert_eq!(
+                (ran.code, &*ran.stdout),
+                (2, ""),
+                "{flag} {arguments:?}: {ran:?}"
+            );
         }
     }
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
@@ -522,7 +705,10 @@ fn fixes_change_only_the_working_tree() {
     sandbox.write("site/prod/repeated.yaml", repeated());
     let ran = sandbox.run(&["lint", "--fix", "--since", "HEAD"]);
     assert_eq!(ran.stderr, "fixed 1 finding in 1 file\n", "{ran:?}");
-    assert_eq!(sandbox.git(&["status", "--porcelain"]), "?? site/prod/repeated.yaml\n");
+    assert_eq!(
+        sandbox.git(&["status", "--porcelain"]),
+        "?? site/prod/repeated.yaml\n"
+    );
     assert_eq!(sandbox.rules(&["--site", "prod"]), [""; 0]);
 }
 
@@ -531,17 +717,24 @@ fn fixes_change_only_the_working_tree() {
 fn special_files_are_not_fixed() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("kept/repeated.yaml", repeated());
-    std::os::unix::fs::symlink("../../kept/repeated.yaml", sandbox.path("site/lab/link.yaml"))
-        .unwrap();
+    std::os::unix::fs::symlink(
+        "../../kept/repeated.yaml",
+        sandbox.path("site/lab/link.yaml"),
+    )
+    .unwrap();
     assert_eq!(sandbox.rules(&[]), ["repeated-substitution"]);
     let ran = sandbox.run(&["lint", "--fix"]);
     assert_eq!(ran.stderr, "fixed 0 findings in 0 files\n");
     let ran = sandbox.run(&["lint", "--add-ignore"]);
     assert!(
-        ran.stderr.contains("site/lab/link.yaml:12: cannot ignore `repeated-substitution`"),
+        ran.stderr
+            .contains("site/lab/link.yaml:12: cannot ignore `repeated-substitution`"),
         "{ran:?}"
     );
-    assert_eq!(fs::read_to_string(sandbox.path("kept/repeated.yaml")).unwrap(), repeated());
+    assert_eq!(
+        fs::read_to_string(sandbox.path("kept/repeated.yaml")).unwrap(),
+        repeated()
+    );
 }
 
 #[test]
@@ -565,7 +758,10 @@ fn printed_diff_shows_no_secret() {
 fn inserted_ignores_parse_as_comments() {
     let sandbox = with_doubled();
     sandbox.break_site("lab");
-    sandbox.write("site/prod/only.yaml", document("only", "site", "!nosuch |\n  a\n  b"));
+    sandbox.write(
+        "site/prod/only.yaml",
+        document("only", "site", "!nosuch |\n  a\n  b"),
+    );
     let quoted = document("quoted", "global", "{a: \"x\n  y\", a: \"z\n\n  z\"}");
     sandbox.write("global/quoted.yaml", quoted.replace('\n', "\r\n"));
     let before: Vec<String> = sandbox.rules(&[]);
@@ -573,13 +769,21 @@ fn inserted_ignores_parse_as_comments() {
     let rendered = sandbox.run(&["render"]).stdout;
     let ran = sandbox.run(&["lint", "--add-ignore=known since May"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert_eq!(ran.stderr, format!("ignored {} findings in 4 files\n", before.len()), "{ran:?}");
+    assert_eq!(
+        ran.stderr,
+        format!("ignored {} findings in 4 files\n", before.len()),
+        "{ran:?}"
+    );
     assert_eq!(reported(&sandbox.findings(&[])), [""; 0]);
     assert_eq!(sandbox.run(&["render"]).stdout, rendered);
     let text = fs::read_to_string(sandbox.path("global/quoted.yaml")).unwrap();
     assert_eq!(text.matches('\n').count(), text.matches("\r\n").count());
     let findings = sandbox.findings(&[]);
-    assert!(suppressed(&findings).iter().all(|it| it["suppressed"]["reason"] == "known since May"));
+    assert!(
+        suppressed(&findings)
+            .iter()
+            .all(|it| it["suppressed"]["reason"] == "known since May")
+    );
     assert_eq!(sandbox.run(&["lint", "--add-ignore=a # b"]).code, 2);
 }
 
@@ -604,12 +808,18 @@ fn unsafe_fix_is_applied_only_on_request() {
     let added_flow = flow.replacen("schema", "deepcopy: true, schema", 1);
     let off = " {schema: example/Any/v1, name: source, path: ., deepcopy: false}";
     let sandbox = Sandbox::with_sites();
-    sandbox.write("global/source.yaml", document("source", "global", "{deep: {a: 1}}"));
+    sandbox.write(
+        "global/source.yaml",
+        document("source", "global", "{deep: {a: 1}}"),
+    );
     for (before, after) in [
         (block.to_owned(), added_block.clone()),
         (flow.to_owned(), added_flow),
         (off.to_owned(), off.replace("false", "true")),
-        (block.replace('\n', "\r\n"), added_block.replace('\n', "\r\n")),
+        (
+            block.replace('\n', "\r\n"),
+            added_block.replace('\n', "\r\n"),
+        ),
     ] {
         let (before, after) = (leaking(&before), leaking(&after));
         sandbox.write("site/lab/leaking.yaml", &before);
@@ -617,7 +827,9 @@ fn unsafe_fix_is_applied_only_on_request() {
         let text = || fs::read_to_string(sandbox.path("site/lab/leaking.yaml")).unwrap();
         let fixed = sandbox.run(&["lint", "--fix"]);
         assert!(
-            fixed.stderr.contains("1 finding left with an unsafe fix; pass `--unsafe-fixes`"),
+            fixed
+                .stderr
+                .contains("1 finding left with an unsafe fix; pass `--unsafe-fixes`"),
             "{fixed:?}"
         );
         assert_eq!(text(), before);
@@ -625,7 +837,10 @@ fn unsafe_fix_is_applied_only_on_request() {
         assert!(shown.stdout.contains("deepcopy: true"), "{shown:?}");
         assert_eq!(text(), before);
         let fixed = sandbox.run(&["lint", "--fix", "--unsafe-fixes"]);
-        assert!(fixed.stderr.contains("fixed 1 finding in 1 file"), "{fixed:?}");
+        assert!(
+            fixed.stderr.contains("fixed 1 finding in 1 file"),
+            "{fixed:?}"
+        );
         assert_eq!(text(), after);
         assert_eq!(sandbox.rules(&[]), [""; 0], "{after}");
     }
@@ -636,7 +851,10 @@ fn unsafe_fix_is_applied_only_on_request() {
 #[test]
 fn reports_mark_unsafe_fixes() {
     let sandbox = Sandbox::with_sites();
-    sandbox.write("global/source.yaml", document("source", "global", "{deep: {a: 1}}"));
+    sandbox.write(
+        "global/source.yaml",
+        document("source", "global", "{deep: {a: 1}}"),
+    );
     sandbox.write(
         "site/lab/leaking.yaml",
         leaking(" {schema: example/Any/v1, name: source, path: .}"),
@@ -644,7 +862,10 @@ fn reports_mark_unsafe_fixes() {
     let ran = sandbox.run(&["lint", "-o", "json"]);
     let report = ran.json();
     assert_eq!(report["findings"][0]["fix"]["safety"], "unsafe");
-    assert_eq!(report["statistics"][0]["fixable"], 0, "`--fix` alone does not apply it");
+    assert_eq!(
+        report["statistics"][0]["fixable"], 0,
+        "`--fix` alone does not apply it"
+    );
     let sarif = sandbox.run(&["lint", "-o", "sarif"]).json();
     let description = &sarif["runs"][0]["results"][0]["fixes"][0]["description"]["text"];
     let words = "add `deepcopy: true` to the source (unsafe: `--fix --unsafe-fixes`)";
@@ -654,14 +875,20 @@ fn reports_mark_unsafe_fixes() {
     let text = sandbox.run(&["lint"]).stdout;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("Deckhand 0531c10 or later"), "{text}");
-    assert!(text.contains("`lint --fix --unsafe-fixes` adds it"), "{text}");
+    assert!(
+        text.contains("`lint --fix --unsafe-fixes` adds it"),
+        "{text}"
+    );
 }
 
 /// An invalid entry is not a substitution, but has its place in the list.
 #[test]
 fn unsafe_fix_edits_the_leaking_entry() {
     let sandbox = Sandbox::with_sites();
-    sandbox.write("global/source.yaml", document("source", "global", "{deep: {a: 1}}"));
+    sandbox.write(
+        "global/source.yaml",
+        document("source", "global", "{deep: {a: 1}}"),
+    );
     let flow = " {schema: example/Any/v1, name: source, path: .}";
     let broken = "\n    - src: {schema: example/Any/v1, name: source, path: '.a['}\n      \
                   dest: {path: .other}";
@@ -674,14 +901,20 @@ fn unsafe_fix_edits_the_leaking_entry() {
     assert_eq!(rules, ["invalid-path", "leaking-substitution"]);
     sandbox.run(&["lint", "--fix", "--unsafe-fixes"]);
     let text = fs::read_to_string(sandbox.path("site/lab/leaking.yaml")).unwrap();
-    assert_eq!(text, with_broken(&flow.replacen("schema", "deepcopy: true, schema", 1)));
+    assert_eq!(
+        text,
+        with_broken(&flow.replacen("schema", "deepcopy: true, schema", 1))
+    );
 }
 
 /// A source that other substitutions may share is left unchanged.
 #[test]
 fn aliased_source_has_no_fix() {
     let sandbox = Sandbox::with_sites();
-    sandbox.write("global/source.yaml", document("source", "global", "{deep: {a: 1}}"));
+    sandbox.write(
+        "global/source.yaml",
+        document("source", "global", "{deep: {a: 1}}"),
+    );
     let shared = " &shared {schema: example/Any/v1, name: source, path: .}";
     sandbox.write("site/lab/leaking.yaml", leaking(shared));
     let found = sandbox.findings(&[]);
@@ -705,8 +938,10 @@ fn with_parent() -> Sandbox {
     sandbox.write("global/parent.yaml", labelled);
     sandbox.write(
         "global/schema.yaml",
-        data_schema("example/Node/v1", "properties: {role: {enum: [master, worker]}}")
-            + "  additionalProperties: false\n",
+        data_schema(
+            "example/Node/v1",
+            "properties: {role: {enum: [master, worker]}}",
+        ) + "  additionalProperties: false\n",
     );
     sandbox
 }
@@ -731,12 +966,29 @@ fn guessed() -> Vec<(&'static str, &'static str, String, String)> {
     let ignoring = |names: &str| any(&format!("{{a: 1, a: 2}} # layercake: ignore[{names}] why"));
     let group = |group: &str| {
         let properties = "properties: {a: {type: string}, b: {type: string}}";
-        schema(&format!("{properties}\n  property_groups: [{{one: {{{group}}}}}]"))
+        schema(&format!(
+            "{properties}\n  property_groups: [{{one: {{{group}}}}}]"
+        ))
     };
     let mut all = vec![
-        ("unknown-document-key", site, any("{}").replace("\ndata", "\ndta"), any("{}")),
-        ("invalid-ignore", site, ignoring("duplicat-key"), ignoring("duplicate-key")),
-        ("unknown-schema-keyword", site, schema("\"requried\": [a]"), schema("\"required\": [a]")),
+        (
+            "unknown-document-key",
+            site,
+            any("{}").replace("\ndata", "\ndta"),
+            any("{}"),
+        ),
+        (
+            "invalid-ignore",
+            site,
+            ignoring("duplicat-key"),
+            ignoring("duplicate-key"),
+        ),
+        (
+            "unknown-schema-keyword",
+            site,
+            schema("\"requried\": [a]"),
+            schema("\"required\": [a]"),
+        ),
         (
             "invalid-property-group",
             site,
@@ -749,7 +1001,12 @@ fn guessed() -> Vec<(&'static str, &'static str, String, String)> {
             group("propertis: [a, b], operator: xor"),
             group("properties: [a, b], operator: xor"),
         ),
-        ("schema-violation", site, node("{rol: master}"), node("{role: master}")),
+        (
+            "schema-violation",
+            site,
+            node("{rol: master}"),
+            node("{role: master}"),
+        ),
         (
             "invalid-document",
             site,
@@ -769,7 +1026,12 @@ fn guessed() -> Vec<(&'static str, &'static str, String, String)> {
         all.extend([
             ("invalid-action", site, actions("mrege"), actions("merge")),
             ("unknown-layer", site, layer("sitte"), layer("site")),
-            ("missing-type", "site/lab/site-definition.yaml", of_type("smal"), of_type("small")),
+            (
+                "missing-type",
+                "site/lab/site-definition.yaml",
+                of_type("smal"),
+                of_type("small"),
+            ),
             ("schema-violation", site, role("wroker"), role("worker")),
         ]);
     }
@@ -787,14 +1049,22 @@ fn suggested_words_are_written_only_on_request() {
         assert_eq!(found.iter().filter(is_guess).count(), 1, "{rule}: {before}");
         let fixed = sandbox.run(&["lint", "--fix"]);
         assert!(
-            fixed.stderr.contains("left with an unsafe fix; pass `--unsafe-fixes`"),
+            fixed
+                .stderr
+                .contains("left with an unsafe fix; pass `--unsafe-fixes`"),
             "{fixed:?}"
         );
         assert_eq!(text(), before);
         let fixed = sandbox.run(&["lint", "--fix", "--unsafe-fixes"]);
-        assert!(fixed.stderr.starts_with("fixed 1 finding in 1 file"), "{rule}: {fixed:?}");
+        assert!(
+            fixed.stderr.starts_with("fixed 1 finding in 1 file"),
+            "{rule}: {fixed:?}"
+        );
         assert_eq!(text(), after, "{rule}");
-        assert!(!sandbox.rules(&[]).iter().any(|it| it == rule), "{rule}: {after}");
+        assert!(
+            !sandbox.rules(&[]).iter().any(|it| it == rule),
+            "{rule}: {after}"
+        );
     }
 }
 
@@ -804,11 +1074,23 @@ fn uncertain_words_have_a_suggestion_without_a_fix() {
     let any = |layer: &str| document("any", layer, "{}");
     for (rule, text) in [
         ("invalid-action", layered("[{method: &m mrege, path: .}]")),
-        ("invalid-action", layered("[{method: &m mrege, path: .}, {method: *m, path: .a}]")),
-        ("invalid-action", layered("[&a {method: mrege, path: .}, *a]")),
-        ("invalid-action", layered("[{method: \"mre\\x67e\", path: .}]")),
+        (
+            "invalid-action",
+            layered("[{method: &m mrege, path: .}, {method: *m, path: .a}]"),
+        ),
+        (
+            "invalid-action",
+            layered("[&a {method: mrege, path: .}, *a]"),
+        ),
+        (
+            "invalid-action",
+            layered("[{method: \"mre\\x67e\", path: .}]"),
+        ),
         ("unknown-layer", any("&l\n      sitte")),
-        ("unknown-layer", any("!!str sitte").replace("name: any", "name: &n any")),
+        (
+            "unknown-layer",
+            any("!!str sitte").replace("name: any", "name: &n any"),
+        ),
     ] {
         let sandbox = with_parent();
         sandbox.write("site/lab/file.yaml", &text);
@@ -816,11 +1098,20 @@ fn uncertain_words_have_a_suggestion_without_a_fix() {
         let found: Vec<&Json> = found.iter().filter(|it| it["rule"] == rule).collect();
         assert!(!found.is_empty(), "no {rule}: {text}");
         for finding in found {
-            assert!(finding["help"].as_str().unwrap().starts_with("did you mean"), "{finding}");
+            assert!(
+                finding["help"]
+                    .as_str()
+                    .unwrap()
+                    .starts_with("did you mean"),
+                "{finding}"
+            );
             assert!(finding["fix"].is_null(), "{text}: {finding}");
         }
         sandbox.run(&["lint", "--fix", "--unsafe-fixes"]);
-        assert_eq!(fs::read_to_string(sandbox.path("site/lab/file.yaml")).unwrap(), text);
+        assert_eq!(
+            fs::read_to_string(sandbox.path("site/lab/file.yaml")).unwrap(),
+            text
+        );
     }
 }
 
@@ -838,9 +1129,16 @@ fn guess_that_reveals_an_error_is_not_applied() {
     let warning = "warning: an unsafe fix of `site/lab/file.yaml` would cause new errors and was \
                    not applied\n";
     assert!(fixed.stderr.starts_with(warning), "{fixed:?}");
-    assert!(fixed.stderr.ends_with("fixed 2 findings in 2 files\n"), "{fixed:?}");
+    assert!(
+        fixed.stderr.ends_with("fixed 2 findings in 2 files\n"),
+        "{fixed:?}"
+    );
     let text = |path: &str| fs::read_to_string(sandbox.path(path)).unwrap();
-    assert_eq!(text("site/lab/file.yaml"), action("mrege"), "the safe fix is applied");
+    assert_eq!(
+        text("site/lab/file.yaml"),
+        action("mrege"),
+        "the safe fix is applied"
+    );
     assert_eq!(text("site/prod/file.yaml"), document("any", "site", "{}"));
 }
 
@@ -859,11 +1157,20 @@ fn no_comment_is_inserted_above_or_beside_the_first_marker() {
             format!("{quoted}{second}"),
             after_marker(&twice, &quoted) + &after_marker(&twice, &second),
         ),
-        (format!("\u{feff}{quoted}"), format!("\u{feff}{}", after_marker(&twice, &quoted))),
-        (quoted.replace('\n', "\r\n"), after_marker(&twice, &quoted).replace('\n', "\r\n")),
+        (
+            format!("\u{feff}{quoted}"),
+            format!("\u{feff}{}", after_marker(&twice, &quoted)),
+        ),
+        (
+            quoted.replace('\n', "\r\n"),
+            after_marker(&twice, &quoted).replace('\n', "\r\n"),
+        ),
         (
             format!("# old\n\n{}", document("late", "global", "{}")),
-            format!("# old\n\n{}", after_marker(&late, &document("late", "global", "{}"))),
+            format!(
+                "# old\n\n{}",
+                after_marker(&late, &document("late", "global", "{}"))
+            ),
         ),
         (
             format!("---\n{}", document("behind", "global", "{}")),
@@ -875,7 +1182,10 @@ fn no_comment_is_inserted_above_or_beside_the_first_marker() {
         assert!(!sandbox.rules(&[]).is_empty(), "{before}");
         let ran = sandbox.run(&["lint", "--add-ignore=why"]);
         assert_eq!(ran.code, 0, "{ran:?}");
-        assert_eq!(fs::read_to_string(sandbox.path("global/file.yaml")).unwrap(), after);
+        assert_eq!(
+            fs::read_to_string(sandbox.path("global/file.yaml")).unwrap(),
+            after
+        );
         assert_eq!(reported(&sandbox.findings(&[])), [""; 0], "{after}");
     }
 }
@@ -905,7 +1215,10 @@ fn fix_changes_only_the_storage_policy() {
     let secret = |policy: &str| {
         document("password", "site", "hunter-2-hunter")
             .replace("example/Any/v1", "deckhand/Passphrase/v1")
-            .replace("storagePolicy: cleartext\n", &format!("storagePolicy: {policy}\n"))
+            .replace(
+                "storagePolicy: cleartext\n",
+                &format!("storagePolicy: {policy}\n"),
+            )
     };
     let path = sandbox.path("site/lab/secrets/passphrases/password.yaml");
     let select = ["--select", "secret-not-encrypted"];
@@ -923,13 +1236,23 @@ fn fix_changes_only_the_storage_policy() {
             assert_eq!(ran.stderr, "would fix 1 finding in 1 file\n", "{ran:?}");
             assert!(!ran.stdout.contains("hunter"), "{ran:?}");
             let ran = sandbox.run(&[&["lint", "--fix"], &select[..]].concat());
-            assert_eq!((ran.code, &*ran.stderr), (0, "fixed 1 finding in 1 file\n"), "{ran:?}");
+            assert_eq!(
+                (ran.code, &*ran.stderr),
+                (0, "fixed 1 finding in 1 file\n"),
+                "{ran:?}"
+            );
             assert_eq!(fs::read_to_string(&path).unwrap(), styled(after));
         }
     }
     // Unless selected it does nothing: the rule is off by default.
-    sandbox.write("site/lab/secrets/passphrases/password.yaml", secret("cleartext"));
-    assert_eq!(sandbox.run(&["lint", "--fix"]).stderr, "fixed 0 findings in 0 files\n");
+    sandbox.write(
+        "site/lab/secrets/passphrases/password.yaml",
+        secret("cleartext"),
+    );
+    assert_eq!(
+        sandbox.run(&["lint", "--fix"]).stderr,
+        "fixed 0 findings in 0 files\n"
+    );
 }
 
 #[test]
@@ -939,8 +1262,14 @@ fn statistics_count_by_rule() {
     sandbox.commit();
     let ran = sandbox.run(&["lint", "--statistics"]);
     let lines: Vec<&str> = ran.stdout.lines().collect();
-    assert_eq!(lines[0], "     1  duplicate-key          warning  in 2 sites");
-    assert_eq!(lines[1], "     1  repeated-substitution  warning  1 fixable · in 1 site");
+    assert_eq!(
+        lines[0],
+        "     1  duplicate-key          warning  in 2 sites"
+    );
+    assert_eq!(
+        lines[1],
+        "     1  repeated-substitution  warning  1 fixable · in 1 site"
+    );
     assert_eq!(lines.len(), 2, "{ran:?}");
     sandbox.break_site("lab");
     let ran = sandbox.run(&["lint", "--statistics", "--since", "HEAD", "-o", "concise"]);
@@ -949,7 +1278,10 @@ fn statistics_count_by_rule() {
     let json = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]);
     let rows = json.json()["statistics"].clone();
     assert_eq!(rows[0]["rule"], "duplicate-key");
-    assert_eq!((&rows[0]["new"], &rows[0]["unchanged"]), (&Json::from(0), &Json::from(1)));
+    assert_eq!(
+        (&rows[0]["new"], &rows[0]["unchanged"]),
+        (&Json::from(0), &Json::from(1))
+    );
     assert_eq!(rows[2]["fixable"], 1);
 }
 
@@ -978,7 +1310,10 @@ fn comments_in_secrets_are_not_shown() {
     ] {
         let ran = sandbox.run(&[&["lint"], arguments].concat());
         assert!(ran.code < 2, "{ran:?}");
-        assert!(!format!("{ran:?}").contains("hunter"), "{arguments:?}: {ran:?}");
+        assert!(
+            !format!("{ran:?}").contains("hunter"),
+            "{arguments:?}: {ran:?}"
+        );
     }
     assert_eq!(reported(&sandbox.findings(&[])), ["invalid-ignore"; 2]);
 }

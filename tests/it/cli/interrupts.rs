@@ -32,7 +32,10 @@ fn interrupted_run_keeps_existing_files() {
         ended += u32::from(is_ended);
         for (format, report) in FORMATS.iter().zip(&reports) {
             let text = fs::read_to_string(sandbox.path(&format!("out/{format}"))).unwrap();
-            assert!(text == *report || is_ended && text == BEFORE, "{format}: {text}");
+            assert!(
+                text == *report || is_ended && text == BEFORE,
+                "{format}: {text}"
+            );
         }
         assert_eq!(names(&sandbox), FORMATS, "{name} at {step} of 30, {status}");
     }
@@ -62,7 +65,10 @@ fn with_many_documents() -> Sandbox {
     let sandbox = Sandbox::with_sites();
     for number in 0..300 {
         let name = format!("many-{number}");
-        sandbox.write(&format!("global/{name}.yaml"), document(&name, "global", "{a: [1, 2]}"));
+        sandbox.write(
+            &format!("global/{name}.yaml"),
+            document(&name, "global", "{a: [1, 2]}"),
+        );
     }
     fs::create_dir(sandbox.path("out")).unwrap();
     sandbox
@@ -71,22 +77,38 @@ fn with_many_documents() -> Sandbox {
 fn ignoring_signals(sandbox: &Sandbox) -> Command {
     let program = sandbox.command(&[]);
     let mut shell = Command::new("sh");
-    shell.args(["-c", "trap '' INT HUP; exec \"$0\" \"$@\""]).arg(program.get_program());
-    shell.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell
+        .args(["-c", "trap '' INT HUP; exec \"$0\" \"$@\""])
+        .arg(program.get_program());
+    shell.env_clear().envs(
+        program
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
     shell.current_dir(sandbox.path("."));
     shell
 }
 
 fn send(signal: &str, child: &Child) {
-    let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+    let sent = Command::new("kill")
+        .args(["-s", signal, &child.id().to_string()])
+        .status();
     assert!(sent.unwrap().success());
 }
 
 /// Starts a run that writes every format; its arguments are appended to `command`.
 fn start(mut command: Command) -> Child {
     command.args(["lint", "--fix"]);
-    command.args(FORMATS.iter().flat_map(|format| ["-o".into(), format!("{format}=out/{format}")]));
-    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    command.args(
+        FORMATS
+            .iter()
+            .flat_map(|format| ["-o".into(), format!("{format}=out/{format}")]),
+    );
+    command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
 }
 
 /// Duration of a complete run, and its reports.
@@ -101,8 +123,9 @@ fn complete_run(sandbox: &Sandbox) -> (Duration, Vec<String>) {
 /// Names in the folder of the reports.
 fn names(sandbox: &Sandbox) -> Vec<String> {
     let entries = fs::read_dir(sandbox.path("out")).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }

@@ -18,7 +18,10 @@ impl Sandbox {
 fn commit_has_the_change_of_the_document_in_most_sites() {
     let sandbox = Sandbox::with_image();
     sandbox.write("global/versions.yaml", versions("1.1"));
-    sandbox.write("site/lab/only.yaml", document("only", "site", "{of: other}"));
+    sandbox.write(
+        "site/lab/only.yaml",
+        document("only", "site", "{of: other}"),
+    );
     sandbox.committed("second");
     let screen = sandbox.screen(&["log", "--limit", "1"]);
     let expected = "\
@@ -60,9 +63,15 @@ fn most_dangerous_change_precedes_others() {
     let only = |data: &str| document("only", "site", data);
     let image = |tag: &str| format!("registry/keystone:{tag}");
     let data = |tag: &str, rest: &str| format!("{{a: {tag}, image: \"{}\"{rest}}}", image(tag));
-    sandbox.write("site/lab/only.yaml", only(&data("1.0", ", pair: {b: 1, c: 2}, d: {e: 1}")));
+    sandbox.write(
+        "site/lab/only.yaml",
+        only(&data("1.0", ", pair: {b: 1, c: 2}, d: {e: 1}")),
+    );
     sandbox.committed("first");
-    sandbox.write("site/lab/only.yaml", only(&data("latest", ", d: {f: 1, g: 2, h: 3}")));
+    sandbox.write(
+        "site/lab/only.yaml",
+        only(&data("latest", ", d: {f: 1, g: 2, h: 3}")),
+    );
     sandbox.committed("second");
     let screen = sandbox.screen(&["log", "--limit", "1"]);
     let expected = "    \
@@ -106,7 +115,10 @@ fn lost_encryption_is_a_danger() {
     let secret = document("pass", "site", "sesame").replace("cleartext", "encrypted");
     sandbox.write("site/lab/pass.yaml", &secret);
     sandbox.committed("first");
-    sandbox.write("site/lab/pass.yaml", secret.replace("encrypted", "cleartext"));
+    sandbox.write(
+        "site/lab/pass.yaml",
+        secret.replace("encrypted", "cleartext"),
+    );
     sandbox.committed("second");
     let screen = sandbox.screen(&["log", "--limit", "1"]);
     let expected = "    \
@@ -133,7 +145,10 @@ COMMIT  2026-01-31  Tester  second
 ";
     assert!(screen.starts_with(expected), "{screen}");
     let commit = &sandbox.logged(&["--limit", "1"])[0];
-    assert_eq!((&commit["danger"], &commit["change"]), (&"removed-output".into(), &Json::Null));
+    assert_eq!(
+        (&commit["danger"], &commit["change"]),
+        (&"removed-output".into(), &Json::Null)
+    );
 }
 
 #[test]

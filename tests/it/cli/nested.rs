@@ -50,9 +50,13 @@ fn check_out_earlier(sandbox: &Sandbox, path: &str) {
 /// Repositories that `lint` reports as not read, each with its message.
 fn unread(sandbox: &Sandbox, arguments: &[&str]) -> BTreeMap<String, String> {
     let findings = sandbox.findings(arguments);
-    let unread = findings.iter().filter(|finding| finding["rule"] == "unread-file");
+    let unread = findings
+        .iter()
+        .filter(|finding| finding["rule"] == "unread-file");
     let text = |it: &Json| it.as_str().unwrap_or_default().to_owned();
-    unread.map(|it| (text(&it["primary"]["file"]), text(&it["message"]))).collect()
+    unread
+        .map(|it| (text(&it["primary"]["file"]), text(&it["message"])))
+        .collect()
 }
 
 fn compared(sandbox: &Sandbox, sides: &[&str]) -> Json {
@@ -63,15 +67,23 @@ fn compared(sandbox: &Sandbox, sides: &[&str]) -> Json {
 
 /// Files of the edits with unknown content.
 fn unknown(report: &Json) -> BTreeSet<String> {
-    let edits = report["edits"].as_array().unwrap().iter().filter(|edit| edit["kind"] == "file");
-    edits.map(|edit| edit["document"]["name"].as_str().unwrap().to_owned()).collect()
+    let edits = report["edits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|edit| edit["kind"] == "file");
+    edits
+        .map(|edit| edit["document"]["name"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 /// Sites with outputs, each with the status of these.
 fn statuses(report: &Json) -> BTreeSet<(String, String)> {
     let outputs = report["outputs"].as_array().unwrap().iter();
     let text = |it: &Json| it.as_str().unwrap_or_default().to_owned();
-    outputs.map(|it| (text(&it["site"]), text(&it["status"]))).collect()
+    outputs
+        .map(|it| (text(&it["site"]), text(&it["status"])))
+        .collect()
 }
 
 /// Asserts that the only edit is one of unknown content at `path`, that all outputs of `sites` are
@@ -79,16 +91,29 @@ fn statuses(report: &Json) -> BTreeSet<(String, String)> {
 #[track_caller]
 fn assert_unknown(sandbox: &Sandbox, sides: &[&str], path: &str, sites: &[&str]) {
     let report = compared(sandbox, sides);
-    assert_eq!(unknown(&report), BTreeSet::from([path.to_owned()]), "{sides:?} {report}");
-    assert_eq!(report["edits"].as_array().unwrap().len(), 1, "{sides:?} {report}");
-    let expected: BTreeSet<(String, String)> =
-        sites.iter().map(|site| ((*site).to_owned(), "not-comparable".to_owned())).collect();
+    assert_eq!(
+        unknown(&report),
+        BTreeSet::from([path.to_owned()]),
+        "{sides:?} {report}"
+    );
+    assert_eq!(
+        report["edits"].as_array().unwrap().len(),
+        1,
+        "{sides:?} {report}"
+    );
+    let expected: BTreeSet<(String, String)> = sites
+        .iter()
+        .map(|site| ((*site).to_owned(), "not-comparable".to_owned()))
+        .collect();
     assert_eq!(statuses(&report), expected, "{sides:?} {report}");
     for verb in ["diff", "lint"] {
         let gate = [&[verb, "--expect-unchanged"], sides].concat();
         let ran = sandbox.run(&gate);
         assert_eq!(ran.code, 1, "{gate:?}: {ran:?}");
-        assert!(format!("{}{}", ran.stdout, ran.stderr).contains("unexpected-change"), "{ran:?}");
+        assert!(
+            format!("{}{}", ran.stdout, ran.stderr).contains("unexpected-change"),
+            "{ran:?}"
+        );
     }
     let proven = sandbox.run(&[&["diff", "--verify-attribution"], sides].concat());
     assert_eq!(proven.code, 0, "{proven:?}");
@@ -97,7 +122,11 @@ fn assert_unknown(sandbox: &Sandbox, sides: &[&str], path: &str, sites: &[&str])
 #[track_caller]
 fn assert_unchanged(sandbox: &Sandbox, sides: &[&str]) {
     let report = compared(sandbox, sides);
-    assert_eq!((&report["edits"], &report["outputs"]), (&json!([]), &json!([])), "{sides:?}");
+    assert_eq!(
+        (&report["edits"], &report["outputs"]),
+        (&json!([]), &json!([])),
+        "{sides:?}"
+    );
     let ran = sandbox.run(&[&["diff", "--expect-unchanged"], sides].concat());
     assert_eq!(ran.code, 0, "{sides:?}: {ran:?}");
 }
@@ -112,16 +141,28 @@ fn nested_repository_with_documents_is_reported() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     let inner = Inner::with_documents();
-    for path in ["global/more", "type/vendored", "site/vendored", "site/lab/deep/module"] {
+    for path in [
+        "global/more",
+        "type/vendored",
+        "site/vendored",
+        "site/lab/deep/module",
+    ] {
         inner.add_to(&sandbox, path);
     }
     sandbox.git(&["commit", "--quiet", "--message=submodules"]);
-    let expected: BTreeMap<String, String> =
-        ["global/more", "type/vendored", "site/vendored", "site/lab/deep/module"]
-            .map(|path| {
-                (path.to_owned(), "a git submodule below a layer folder is not read".into())
-            })
-            .into();
+    let expected: BTreeMap<String, String> = [
+        "global/more",
+        "type/vendored",
+        "site/vendored",
+        "site/lab/deep/module",
+    ]
+    .map(|path| {
+        (
+            path.to_owned(),
+            "a git submodule below a layer folder is not read".into(),
+        )
+    })
+    .into();
     assert_eq!(unread(&sandbox, &[]), expected);
     assert_eq!(unread(&sandbox, &["--rev", "HEAD"]), expected);
     let ran = sandbox.run(&["lint"]);
@@ -133,7 +174,11 @@ fn nested_repository_with_documents_is_reported() {
         unread(&sandbox, &[])["site/prod/copy"],
         "a nested git repository below a layer folder is not read"
     );
-    assert_eq!(unread(&sandbox, &["--rev", "HEAD"]).len(), 4, "git does not track it");
+    assert_eq!(
+        unread(&sandbox, &["--rev", "HEAD"]).len(),
+        4,
+        "git does not track it"
+    );
     for format in super::formats() {
         let ran = sandbox.run(&["lint", "-o", format]);
         assert!(ran.stdout.contains("site/prod/copy"), "{format}: {ran:?}");
@@ -157,10 +202,20 @@ fn submodule_without_documents_is_not_reported() {
     sandbox.git(&["add", "site/lab/module"]);
     assert_unchanged(&sandbox, &["--staged"]);
 
-    sandbox.git(&["submodule", "deinit", "--quiet", "--force", "site/lab/module"]);
+    sandbox.git(&[
+        "submodule",
+        "deinit",
+        "--quiet",
+        "--force",
+        "site/lab/module",
+    ]);
     assert_eq!(unread(&sandbox, &[]).len(), 1, "its content is unknown");
     sandbox.git(&["clone", "--quiet", &inner.url(), "site/prod/copy"]);
-    assert_eq!(unread(&sandbox, &[]).len(), 2, "a clone that git does not track");
+    assert_eq!(
+        unread(&sandbox, &[]).len(),
+        2,
+        "a clone that git does not track"
+    );
 }
 
 #[test]
@@ -172,8 +227,18 @@ fn changed_submodule_is_an_edit_of_unknown_content() {
     assert_unknown(&sandbox, &["--staged"], "site/lab/module", &["lab"]);
     assert_unknown(&sandbox, &["--since", "HEAD"], "site/lab/module", &["lab"]);
     sandbox.commit();
-    assert_unknown(&sandbox, &["--from", "HEAD~1", "--to", "HEAD"], "site/lab/module", &["lab"]);
-    assert_unknown(&sandbox, &["--from", "HEAD", "--to", "HEAD~1"], "site/lab/module", &["lab"]);
+    assert_unknown(
+        &sandbox,
+        &["--from", "HEAD~1", "--to", "HEAD"],
+        "site/lab/module",
+        &["lab"],
+    );
+    assert_unknown(
+        &sandbox,
+        &["--from", "HEAD", "--to", "HEAD~1"],
+        "site/lab/module",
+        &["lab"],
+    );
     assert_unchanged(&sandbox, &["--since", "HEAD"]);
     assert_unchanged(&sandbox, &["--staged"]);
 
@@ -183,11 +248,27 @@ fn changed_submodule_is_an_edit_of_unknown_content() {
     sandbox.git(&["add", "site/lab/module"]);
     assert_unknown(&sandbox, &["--staged"], "site/lab/module", &["lab"]);
     sandbox.commit();
-    assert_unknown(&sandbox, &["--from", "HEAD~1", "--to", "HEAD"], "site/lab/module", &["lab"]);
+    assert_unknown(
+        &sandbox,
+        &["--from", "HEAD~1", "--to", "HEAD"],
+        "site/lab/module",
+        &["lab"],
+    );
 
-    sandbox.git(&["submodule", "deinit", "--quiet", "--force", "site/lab/module"]);
+    sandbox.git(&[
+        "submodule",
+        "deinit",
+        "--quiet",
+        "--force",
+        "site/lab/module",
+    ]);
     assert_unchanged(&sandbox, &["--since", "HEAD"]);
-    assert_unknown(&sandbox, &["--from", "HEAD~1", "--to", "HEAD"], "site/lab/module", &["lab"]);
+    assert_unknown(
+        &sandbox,
+        &["--from", "HEAD~1", "--to", "HEAD"],
+        "site/lab/module",
+        &["lab"],
+    );
     fs::remove_dir(sandbox.path("site/lab/module")).unwrap();
     assert_unknown(&sandbox, &["--since", "HEAD"], "site/lab/module", &["lab"]);
 }
@@ -200,10 +281,20 @@ fn files_edited_in_a_submodule_are_an_edit_of_it() {
     sandbox.commit();
     assert_unchanged(&sandbox, &["--since", "HEAD"]);
     sandbox.write("global/module/more.yaml", "a: 1\n");
-    assert_unknown(&sandbox, &["--since", "HEAD"], "global/module", &["lab", "prod"]);
+    assert_unknown(
+        &sandbox,
+        &["--since", "HEAD"],
+        "global/module",
+        &["lab", "prod"],
+    );
     assert_unchanged(&sandbox, &["--staged"]);
     fs::remove_file(sandbox.path("global/module/more.yaml")).unwrap();
-    assert_unknown(&sandbox, &["--since", "HEAD"], "global/module", &["lab", "prod"]);
+    assert_unknown(
+        &sandbox,
+        &["--since", "HEAD"],
+        "global/module",
+        &["lab", "prod"],
+    );
     sandbox.git(&["-C", "global/module", "checkout", "--quiet", "."]);
     sandbox.write("global/module/untracked.yaml", "a: 1\n");
     assert_unchanged(&sandbox, &["--since", "HEAD"]);
@@ -212,9 +303,20 @@ fn files_edited_in_a_submodule_are_an_edit_of_it() {
     sandbox.git(&["update-index", "--assume-unchanged", "global/module"]);
     assert_unchanged(&sandbox, &["--since", "HEAD"]);
     sandbox.git(&["update-index", "--no-assume-unchanged", "global/module"]);
-    let ignore = ["config", "-f", ".gitmodules", "submodule.global/module.ignore", "all"];
+    let ignore = [
+        "config",
+        "-f",
+        ".gitmodules",
+        "submodule.global/module.ignore",
+        "all",
+    ];
     sandbox.git(&ignore);
-    assert_unknown(&sandbox, &["--since", "HEAD"], "global/module", &["lab", "prod"]);
+    assert_unknown(
+        &sandbox,
+        &["--since", "HEAD"],
+        "global/module",
+        &["lab", "prod"],
+    );
 }
 
 /// Files that the configuration passes to cloud-init may be in a submodule, too.
@@ -233,15 +335,27 @@ fn submodule_in_place_of_parts_is_an_edit_of_unknown_content() {
     assert_unknown(&sandbox, &["--staged"], "cloud", &["lab", "prod"]);
     sandbox.commit();
     for [from, to] in [["HEAD~1", "HEAD"], ["HEAD", "HEAD~1"]] {
-        assert_unknown(&sandbox, &["--from", from, "--to", to], "cloud", &["lab", "prod"]);
+        assert_unknown(
+            &sandbox,
+            &["--from", from, "--to", to],
+            "cloud",
+            &["lab", "prod"],
+        );
     }
     check_out_earlier(&sandbox, "cloud");
     check_out_earlier(&sandbox, "other");
     assert_unknown(&sandbox, &["--since", "HEAD"], "cloud", &["lab", "prod"]);
     let message = "a git submodule among the cloud-init files is not read".to_owned();
-    assert_eq!(unread(&sandbox, &[]), BTreeMap::from([("cloud".to_owned(), message)]));
+    assert_eq!(
+        unread(&sandbox, &[]),
+        BTreeMap::from([("cloud".to_owned(), message)])
+    );
     sandbox.git(&["submodule", "deinit", "--quiet", "--force", "--all"]);
-    assert_eq!(unread(&sandbox, &[]).len(), 1, "a glob cannot match below `other`");
+    assert_eq!(
+        unread(&sandbox, &[]).len(),
+        1,
+        "a glob cannot match below `other`"
+    );
 }
 
 /// The target of such a link is in no commit, so the link changes with the submodule.
@@ -256,7 +370,12 @@ fn link_into_a_submodule_changes_with_it() {
     assert_unchanged(&sandbox, &["--staged"]);
     check_out_earlier(&sandbox, "modules/inner");
     sandbox.commit();
-    assert_unknown(&sandbox, &["--from", "HEAD~1", "--to", "HEAD"], "site/lab/link.yaml", &["lab"]);
+    assert_unknown(
+        &sandbox,
+        &["--from", "HEAD~1", "--to", "HEAD"],
+        "site/lab/link.yaml",
+        &["lab"],
+    );
     sandbox.git(&["submodule", "deinit", "--quiet", "--force", "modules/inner"]);
     assert_unchanged(&sandbox, &["--since", "HEAD"]);
 }
@@ -298,7 +417,10 @@ fn site_repository_that_becomes_a_submodule_is_not_comparable() {
     Inner(whole).add_to(&sandbox, "deploy");
     sandbox.commit();
     let report = compared(&sandbox, &["-C", "deploy", "--since", "HEAD"]);
-    assert_eq!(report["repository"]["nested_at"], "deploy", "the submodule's own history");
+    assert_eq!(
+        report["repository"]["nested_at"], "deploy",
+        "the submodule's own history"
+    );
     remove(&sandbox.path("deploy"));
     fs::create_dir(sandbox.path("deploy")).unwrap();
     for [from, to] in [["HEAD~1", "HEAD"], ["HEAD", "HEAD~1"]] {
@@ -337,7 +459,11 @@ fn untracked_clone_is_an_edit_of_unknown_content() {
     assert_eq!(ran.code, 1, "{ran:?}");
     remove(&sandbox.path("site/lab/copy/.git"));
     let report = compared(&sandbox, &["--since", "HEAD"]);
-    assert_eq!(unknown(&report), BTreeSet::new(), "its files are compared like others");
+    assert_eq!(
+        unknown(&report),
+        BTreeSet::new(),
+        "its files are compared like others"
+    );
     assert_eq!(report["edits"].as_array().unwrap().len(), 1, "{report}");
 }
 
@@ -351,7 +477,13 @@ fn files_tracked_by_the_outer_repository_are_compared_in_a_nested_one() {
     sandbox.git(&["-C", "site/lab", "add", "--all"]);
     sandbox.git(&["-C", "site/lab", "commit", "--quiet", "--message=inner"]);
     assert_unchanged(&sandbox, &["--since", "HEAD"]);
-    sandbox.write("site/lab/only.yaml", document("only", "site", "{of: other}"));
+    sandbox.write(
+        "site/lab/only.yaml",
+        document("only", "site", "{of: other}"),
+    );
     let report = compared(&sandbox, &["--since", "HEAD"]);
-    assert_eq!(statuses(&report), BTreeSet::from([("lab".to_owned(), "changed".to_owned())]));
+    assert_eq!(
+        statuses(&report),
+        BTreeSet::from([("lab".to_owned(), "changed".to_owned())])
+    );
 }

@@ -62,22 +62,39 @@ data:
 #[test]
 fn each_value_names_the_line_that_wrote_it() {
     let sandbox = Sandbox::new();
-    let files = [("parent.yaml", PARENT), ("sub/child.yaml", CHILD), ("source.yaml", SOURCE)];
+    let files = [
+        ("parent.yaml", PARENT),
+        ("sub/child.yaml", CHILD),
+        ("source.yaml", SOURCE),
+    ];
     sandbox.write("policy.yaml", POLICY);
     for (path, text) in files {
         sandbox.write(path, text);
     }
-    let ran = sandbox.run(&["render", "--set", ".", "--with-origin", "--name", "word-name"]);
+    let ran = sandbox.run(&[
+        "render",
+        "--set",
+        ".",
+        "--with-origin",
+        "--name",
+        "word-name",
+    ]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let mut seen = Vec::new();
     for (at, line) in ran.stdout.lines().enumerate() {
-        let Some((value, origin)) = line.split_once("  # ") else { continue };
+        let Some((value, origin)) = line.split_once("  # ") else {
+            continue;
+        };
         // A block scalar's words are on the lines below.
         let below = ran.stdout.lines().nth(at + 1).unwrap_or_default();
         let value = if value.ends_with('|') { below } else { value };
-        let Some(start) = value.find("word-") else { continue };
-        let word: String =
-            value[start..].chars().take_while(|it| it.is_ascii_lowercase() || *it == '-').collect();
+        let Some(start) = value.find("word-") else {
+            continue;
+        };
+        let word: String = value[start..]
+            .chars()
+            .take_while(|it| it.is_ascii_lowercase() || *it == '-')
+            .collect();
         let (file, number) = origin.rsplit_once(':').unwrap();
         let (_, text) = files.iter().find(|(path, _)| *path == file).unwrap();
         let number: usize = number.parse().unwrap();
@@ -111,8 +128,16 @@ fn each_value_names_the_line_that_wrote_it() {
 #[test]
 fn comments_change_no_value() {
     let sandbox = Sandbox::with_sites();
-    let without: Vec<String> = sandbox.run(&["render"]).stdout.lines().map(str::to_owned).collect();
+    let without: Vec<String> = sandbox
+        .run(&["render"])
+        .stdout
+        .lines()
+        .map(str::to_owned)
+        .collect();
     let with = sandbox.run(&["render", "--with-origin"]).stdout;
-    let with: Vec<&str> = with.lines().map(|line| line.split("  # ").next().unwrap()).collect();
+    let with: Vec<&str> = with
+        .lines()
+        .map(|line| line.split("  # ").next().unwrap())
+        .collect();
     assert_eq!(with, without);
 }

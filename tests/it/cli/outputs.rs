@@ -18,17 +18,35 @@ fn one_run_can_write_several_reports() {
     sandbox.break_site("lab");
     let outside = sandbox.beside("report.json");
     let to_file = format!("json={}", outside.to_str().unwrap());
-    let ran = sandbox.run(&["lint", "-o", &to_file, "-o", "concise", "--output", "full=full.txt"]);
+    let ran = sandbox.run(&[
+        "lint",
+        "-o",
+        &to_file,
+        "-o",
+        "concise",
+        "--output",
+        "full=full.txt",
+    ]);
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
     assert_eq!(ran.stdout, sandbox.run(&["lint", "-o", "concise"]).stdout);
     let json = fs::read_to_string(&outside).unwrap();
-    assert_eq!(without_timing(&json), sandbox.run(&["lint", "-o", "json"]).stdout);
+    assert_eq!(
+        without_timing(&json),
+        sandbox.run(&["lint", "-o", "json"]).stdout
+    );
     let full = fs::read_to_string(sandbox.path("full.txt")).unwrap();
     assert!(full.contains("error[missing-source]") && full.starts_with("FAIL  1 error: "));
     // All go to files: nothing is printed.
     let ran = sandbox.run(&["lint", "-o", "concise=a.txt", "--color", "always"]);
-    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (1, "", ""));
-    assert!(!fs::read_to_string(sandbox.path("a.txt")).unwrap().contains('\x1b'));
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (1, "", "")
+    );
+    assert!(
+        !fs::read_to_string(sandbox.path("a.txt"))
+            .unwrap()
+            .contains('\x1b')
+    );
 }
 
 #[test]
@@ -50,7 +68,10 @@ fn report_replaces_the_previous_one_without_leftovers() {
 fn output_paths_are_relative_to_the_current_folder() {
     let sandbox = Sandbox::with_sites();
     let above = sandbox.beside(".");
-    let ran = sandbox.run_in(&above, &["lint", "-C", "repository", "-o", "json=here.json"]);
+    let ran = sandbox.run_in(
+        &above,
+        &["lint", "-C", "repository", "-o", "json=here.json"],
+    );
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(sandbox.path("here.json").is_file() && !sandbox.beside("here.json").exists());
 }
@@ -59,8 +80,14 @@ fn output_paths_are_relative_to_the_current_folder() {
 fn conflicting_outputs_are_usage_errors() {
     let sandbox = Sandbox::with_sites();
     for (arguments, said) in [
-        (&["-o", "full", "-o", "json"][..], "only one report can be written to standard output"),
-        (&["-o", "json=a", "-o", "full=a"], "cannot write two reports to `a`"),
+        (
+            &["-o", "full", "-o", "json"][..],
+            "only one report can be written to standard output",
+        ),
+        (
+            &["-o", "json=a", "-o", "full=a"],
+            "cannot write two reports to `a`",
+        ),
         (&["-o", "json="], "missing file name after `=`"),
         (&["-o", "nosuch=a"], "expected one of full, concise, json"),
         (&["-o", "nosuch"], "expected one of full, concise, json"),
@@ -68,7 +95,10 @@ fn conflicting_outputs_are_usage_errors() {
         let ran = sandbox.run(&[&["lint"], arguments].concat());
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
         assert!(ran.stderr.contains(said), "{}", ran.stderr);
-        assert!(!sandbox.path("a").exists(), "nothing is written before the check");
+        assert!(
+            !sandbox.path("a").exists(),
+            "nothing is written before the check"
+        );
     }
 }
 
@@ -86,11 +116,18 @@ fn special_files_are_not_written() {
         ("site", "`./site` is a folder"),
         ("/dev/null", "`/dev/null` is not a regular file"),
         ("no/such/folder", "cannot write `./no/such/folder`"),
-        ("global/policy.yaml/file", "cannot write `./global/policy.yaml/file`"),
+        (
+            "global/policy.yaml/file",
+            "cannot write `./global/policy.yaml/file`",
+        ),
     ] {
         let ran = sandbox.run(&["lint", "-o", &format!("json={file}")]);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{file}");
-        assert!(ran.stderr.starts_with(&format!("error: {said}")), "{}", ran.stderr);
+        assert!(
+            ran.stderr.starts_with(&format!("error: {said}")),
+            "{}",
+            ran.stderr
+        );
     }
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "precious");
     assert!(sandbox.path("link").is_symlink() && !sandbox.path("nowhere").exists());
@@ -106,8 +143,13 @@ fn output_in_a_read_only_folder_fails_before_the_run() {
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
     // The permissions do not bind root.
     if fs::write(folder.join("probe"), "").is_err() {
-        let ran =
-            sandbox.run(&["lint", "--since", "no-such-revision", "-o", "json=../read-only/a"]);
+        let ran = sandbox.run(&[
+            "lint",
+            "--since",
+            "no-such-revision",
+            "-o",
+            "json=../read-only/a",
+        ]);
         assert_eq!(ran.code, 2, "{ran:?}");
         assert!(ran.stderr.contains("Permission denied"), "{ran:?}");
     }
@@ -121,7 +163,10 @@ fn failed_run_leaves_the_output_file_as_it_was() {
     let outputs = ["-o", "json=report.json", "-o", "html=new.html"];
     let ran = sandbox.run(&[&["lint", "--since", "no-such-revision"], &outputs[..]].concat());
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert_eq!(fs::read_to_string(sandbox.path("report.json")).unwrap(), "before");
+    assert_eq!(
+        fs::read_to_string(sandbox.path("report.json")).unwrap(),
+        "before"
+    );
     assert!(!sandbox.path("new.html").exists());
 }
 
@@ -129,13 +174,22 @@ fn failed_run_leaves_the_output_file_as_it_was() {
 #[test]
 fn configured_outputs_are_checked_before_any_is_written() {
     let sandbox = Sandbox::with_sites();
-    sandbox.write("layercake.yaml", "output: {default: [json=first.json, json=precious.json]}\n");
+    sandbox.write(
+        "layercake.yaml",
+        "output: {default: [json=first.json, json=precious.json]}\n",
+    );
     sandbox.write("precious.json", "{}");
     let ran = sandbox.run(&["lint"]);
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.stderr.contains("layercake did not create it"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("layercake did not create it"),
+        "{ran:?}"
+    );
     assert!(!sandbox.path("first.json").exists());
-    assert_eq!(fs::read_to_string(sandbox.path("precious.json")).unwrap(), "{}");
+    assert_eq!(
+        fs::read_to_string(sandbox.path("precious.json")).unwrap(),
+        "{}"
+    );
 }
 
 #[cfg(unix)]
@@ -147,7 +201,10 @@ fn replaced_file_keeps_its_permissions() {
     let report = sandbox.path("report.txt");
     fs::set_permissions(&report, fs::Permissions::from_mode(0o600)).unwrap();
     assert_eq!(sandbox.run(&["lint", "-o", "full=report.txt"]).code, 0);
-    assert_eq!(fs::metadata(&report).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(
+        fs::metadata(&report).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
     assert!(fs::read_to_string(&report).unwrap().contains("no findings"));
 }
 
@@ -160,7 +217,10 @@ fn with_opener(sandbox: &Sandbox) -> PathBuf {
     fs::create_dir_all(&folder).unwrap();
     let opener = folder.join("xdg-open");
     let record = folder.join("opened");
-    let script = format!("#!/bin/sh\nprintf '%s\\n' \"$@\" > '{}'\n", record.display());
+    let script = format!(
+        "#!/bin/sh\nprintf '%s\\n' \"$@\" > '{}'\n",
+        record.display()
+    );
     fs::write(&opener, script).unwrap();
     fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
     folder
@@ -172,7 +232,13 @@ fn run_with(sandbox: &Sandbox, programs: &Path, arguments: &[&str]) -> Ran {
     let temporary = sandbox.beside("tmp");
     fs::create_dir_all(&temporary).unwrap();
     let mut command = sandbox.command(arguments);
-    Ran::of(&command.env("PATH", programs).env("TMPDIR", temporary).output().unwrap())
+    Ran::of(
+        &command
+            .env("PATH", programs)
+            .env("TMPDIR", temporary)
+            .output()
+            .unwrap(),
+    )
 }
 
 /// Argument with which the program of [`with_opener`] was started. It may still be running when
@@ -221,19 +287,46 @@ fn html_report_is_opened_in_a_browser() {
         assert_eq!(ran.code, code, "{ran:?}");
         let path = opened(&programs);
         assert_eq!(path.parent(), Some(&*sandbox.beside("tmp")));
-        assert_eq!(ran.stderr, format!("opened the report `{}`\n", path.display()));
-        assert!(fs::read_to_string(&path).unwrap().starts_with("<!DOCTYPE html>"));
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        let without: Vec<&str> = arguments.iter().copied().filter(|it| *it != "--open").collect();
+        assert_eq!(
+            ran.stderr,
+            format!("opened the report `{}`\n", path.display())
+        );
+        assert!(
+            fs::read_to_string(&path)
+                .unwrap()
+                .starts_with("<!DOCTYPE html>")
+        );
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+        let without: Vec<&str> = arguments
+            .iter()
+            .copied()
+            .filter(|it| *it != "--open")
+            .collect();
         let printed = sandbox.run(&without).stdout;
-        assert_eq!(ran.stdout.lines().count(), printed.lines().count(), "{ran:?}");
+        assert_eq!(
+            ran.stdout.lines().count(),
+            printed.lines().count(),
+            "{ran:?}"
+        );
     }
     // A run with nothing to print is complete, too.
     fs::remove_file(sandbox.path("site/lab/broken.yaml")).unwrap();
-    let ran = run_with(&sandbox, &programs, &["lint", "--open", "-q", "--since", "HEAD"]);
+    let ran = run_with(
+        &sandbox,
+        &programs,
+        &["lint", "--open", "-q", "--since", "HEAD"],
+    );
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
     assert!(opened(&programs).is_file());
-    assert!(sandbox.git(&["status", "--short"]).lines().eq(["?? -page.html"]));
+    assert!(
+        sandbox
+            .git(&["status", "--short"])
+            .lines()
+            .eq(["?? -page.html"])
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -242,7 +335,11 @@ fn report_without_a_browser_is_a_warning() {
     let sandbox = Sandbox::with_sites();
     let programs = sandbox.beside("programs");
     fs::create_dir(&programs).unwrap();
-    let ran = run_with(&sandbox, &programs, &["lint", "--open", "-o", "html=page.html"]);
+    let ran = run_with(
+        &sandbox,
+        &programs,
+        &["lint", "--open", "-o", "html=page.html"],
+    );
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
     let path = sandbox.path("page.html");
     let expected = "warning: cannot open the report in a browser: found no program that opens \
@@ -255,10 +352,22 @@ fn report_without_a_browser_is_a_warning() {
 fn page_that_cannot_be_opened_is_a_usage_error() {
     let sandbox = Sandbox::with_sites();
     for (arguments, said) in [
-        (&["lint", "-o", "html"][..], "cannot open an HTML report on standard output"),
-        (&["diff", "-o", "html"], "cannot open an HTML report on standard output"),
-        (&["report", "saved.json", "-o", "html"], "cannot open an HTML report on standard output"),
-        (&["lint", "-o", "html=a.txt"], "opens only files that end in `.html` or `.htm`: `a.txt`"),
+        (
+            &["lint", "-o", "html"][..],
+            "cannot open an HTML report on standard output",
+        ),
+        (
+            &["diff", "-o", "html"],
+            "cannot open an HTML report on standard output",
+        ),
+        (
+            &["report", "saved.json", "-o", "html"],
+            "cannot open an HTML report on standard output",
+        ),
+        (
+            &["lint", "-o", "html=a.txt"],
+            "opens only files that end in `.html` or `.htm`: `a.txt`",
+        ),
         (&["lint", "--diff"], "cannot be used with"),
     ] {
         let ran = sandbox.run(&[arguments, &["--open"]].concat());
@@ -268,5 +377,9 @@ fn page_that_cannot_be_opened_is_a_usage_error() {
     sandbox.write(".layercake.yaml", "output: {default: [html]}\n");
     let ran = sandbox.run(&["lint", "--open"]);
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.stderr.contains("cannot open an HTML report on standard output"), "{ran:?}");
+    assert!(
+        ran.stderr
+            .contains("cannot open an HTML report on standard output"),
+        "{ran:?}"
+    );
 }

@@ -7,10 +7,17 @@ use super::{POLICY, Sandbox, definition, document};
 fn repository() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("global/policy.yaml", POLICY);
-    let versions = document("versions", "global", "\n  image:\n    api: one\n  list: [1]\n");
+    let versions = document(
+        "versions",
+        "global",
+        "\n  image:\n    api: one\n  list: [1]\n",
+    );
     sandbox.write(
         "global/versions.yaml",
-        versions.replace("  storagePolicy", "  labels: {is: versions}\n  storagePolicy"),
+        versions.replace(
+            "  storagePolicy",
+            "  labels: {is: versions}\n  storagePolicy",
+        ),
     );
     let chart = document("chart", "global", "{values: {tag: none}}")
         .replace("  storagePolicy", "  labels: {is: chart}\n  storagePolicy")
@@ -31,7 +38,10 @@ fn repository() -> Sandbox {
                 ),
             )
     };
-    sandbox.write("type/small/chart.yaml", replacing("chart", "type", "chart", "{}"));
+    sandbox.write(
+        "type/small/chart.yaml",
+        replacing("chart", "type", "chart", "{}"),
+    );
     sandbox.write("type/large/any.yaml", document("any", "type", "{}"));
     for (site, site_type) in [("lab", "small"), ("own", "large"), ("prod", "large")] {
         let definition = definition(site, "").replace("small", site_type);
@@ -44,7 +54,12 @@ fn repository() -> Sandbox {
     sandbox
 }
 
-const TAG: [&str; 4] = ["explain-value", "example/Any/v1", "chart", ".values.image.api"];
+const TAG: [&str; 4] = [
+    "explain-value",
+    "example/Any/v1",
+    "chart",
+    ".values.image.api",
+];
 
 fn tag_of(site: &str) -> Vec<&str> {
     vec![TAG[0], site, TAG[1], TAG[2], TAG[3]]
@@ -76,7 +91,13 @@ to change it everywhere    set it in #1 (reaches 4 outputs in 2 sites; own is sh
 
 #[test]
 fn overridden_values_are_listed_before_the_winner() {
-    let arguments = ["explain-value", "own", "example/Any/v1", "versions", "/image/api"];
+    let arguments = [
+        "explain-value",
+        "own",
+        "example/Any/v1",
+        "versions",
+        "/image/api",
+    ];
     let ran = repository().run(&arguments);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(
@@ -163,11 +184,20 @@ fn near_misses_are_named() {
         (["lba", TAG[1], TAG[2], TAG[3]], "lab"),
         (["lab", "example/Ayn/v1", TAG[2], TAG[3]], "example/Any/v1"),
         (["lab", TAG[1], "chrat", TAG[3]], "chart"),
-        (["lab", TAG[1], TAG[2], ".values.imgae.api"], ".values.image.api"),
-        (["lab", TAG[1], TAG[2], "/values/imgae/api"], ".values.image.api"),
+        (
+            ["lab", TAG[1], TAG[2], ".values.imgae.api"],
+            ".values.image.api",
+        ),
+        (
+            ["lab", TAG[1], TAG[2], "/values/imgae/api"],
+            ".values.image.api",
+        ),
     ] {
         let printed = help(arguments);
-        assert!(printed.contains(&format!("did you mean `{near}`?")), "{arguments:?}: {printed}");
+        assert!(
+            printed.contains(&format!("did you mean `{near}`?")),
+            "{arguments:?}: {printed}"
+        );
     }
     assert!(help(["nowhere", TAG[1], TAG[2], TAG[3]]).contains("the sites are: lab, own, prod"));
     assert!(help(["lab", TAG[1], TAG[2], ".values["]).contains("is not a valid path"));
@@ -177,9 +207,15 @@ fn near_misses_are_named() {
 fn site_argument_excludes_all_sites() {
     let sandbox = repository();
     let both = sandbox.run(&[TAG[0], "--all-sites", "lab", TAG[1], TAG[2], TAG[3]]);
-    assert!(both.code == 2 && both.stderr.contains("`lab` is a site"), "{both:?}");
+    assert!(
+        both.code == 2 && both.stderr.contains("`lab` is a site"),
+        "{both:?}"
+    );
     let neither = sandbox.run(&TAG);
-    assert!(neither.code == 2 && neither.stderr.contains("pass a site name"), "{neither:?}");
+    assert!(
+        neither.code == 2 && neither.stderr.contains("pass a site name"),
+        "{neither:?}"
+    );
 }
 
 #[test]
@@ -191,7 +227,11 @@ fn revision_and_set_are_explained() {
     at_head.extend(["--rev", "HEAD"]);
     assert!(sandbox.run(&at_head).stdout.starts_with("one\n"));
     let set = sandbox.run(&[TAG[0], "-", TAG[1], "chart", ".values.tag", "--set"]);
-    assert!(set.stdout.starts_with("none\nset at global/chart.yaml:13\n"), "{set:?}");
+    assert!(
+        set.stdout
+            .starts_with("none\nset at global/chart.yaml:13\n"),
+        "{set:?}"
+    );
     assert!(set.stdout.contains("to change it here"), "{set:?}");
 }
 
@@ -250,17 +290,26 @@ shielded
 fn documents_in_the_chain_of_a_source_can_set_the_value() {
     let sandbox = repository();
     let own = std::fs::read_to_string(sandbox.path("site/own/versions.yaml")).unwrap();
-    sandbox.write("site/lab/versions.yaml", own.replace("{image: {api: two}}", "{}"));
+    sandbox.write(
+        "site/lab/versions.yaml",
+        own.replace("{image: {api: two}}", "{}"),
+    );
     sandbox.write(
         "type/large/versions.yaml",
-        own.replace("layer: site", "layer: type").replace("{image: {api: two}}", "{}"),
+        own.replace("layer: site", "layer: type")
+            .replace("{image: {api: two}}", "{}"),
     );
     std::fs::remove_file(sandbox.path("site/own/versions.yaml")).unwrap();
     let changes = |site: &str| -> Vec<String> {
         let ran = sandbox.run(&tag_of(site));
         assert_eq!(ran.code, 0, "{ran:?}");
-        let lines = ran.stdout.lines().filter_map(|line| line.strip_prefix("to change it "));
-        lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+        let lines = ran
+            .stdout
+            .lines()
+            .filter_map(|line| line.strip_prefix("to change it "));
+        lines
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect()
     };
     assert_eq!(
         changes("lab"),
@@ -284,8 +333,14 @@ fn documents_in_the_chain_of_a_source_can_set_the_value() {
     ] {
         let before = std::fs::read_to_string(sandbox.path(file)).unwrap();
         sandbox.write(file, before.replace("data: {}", &format!("data: {value}")));
-        assert!(sandbox.run(&tag_of("lab")).stdout.starts_with("new\n"), "{file}");
-        assert!(sandbox.run(&tag_of("prod")).stdout.starts_with("one\n"), "{file}");
+        assert!(
+            sandbox.run(&tag_of("lab")).stdout.starts_with("new\n"),
+            "{file}"
+        );
+        assert!(
+            sandbox.run(&tag_of("prod")).stdout.starts_with("one\n"),
+            "{file}"
+        );
         sandbox.write(file, before);
     }
 }
@@ -319,22 +374,38 @@ fn missing_arguments_are_named() {
 fn schema_may_be_omitted_if_the_name_is_unique() {
     let sandbox = repository();
     let short = |arguments: &[&str]| sandbox.run(&[&["explain-value"], arguments].concat());
-    assert_eq!(short(&["lab", "chart", TAG[3]]), sandbox.run(&tag_of("lab")));
+    assert_eq!(
+        short(&["lab", "chart", TAG[3]]),
+        sandbox.run(&tag_of("lab"))
+    );
     let all = sandbox.run(&[TAG[0], "--all-sites", TAG[1], TAG[2], TAG[3]]);
     assert_eq!(short(&["--all-sites", "chart", TAG[3]]), all);
     let with = |mut arguments: Vec<&'static str>| {
         arguments.extend(["--why-not", "global/versions.yaml:11"]);
         sandbox.run(&arguments)
     };
-    assert_eq!(with(vec![TAG[0], "own", "chart", TAG[3]]), with(tag_of("own")));
+    assert_eq!(
+        with(vec![TAG[0], "own", "chart", TAG[3]]),
+        with(tag_of("own"))
+    );
     let unknown = short(&["lab", "chrat", TAG[3]]);
-    assert!(unknown.stderr.contains("has no document named `chrat`"), "{unknown:?}");
-    assert!(unknown.stderr.contains("did you mean `chart`?"), "{unknown:?}");
+    assert!(
+        unknown.stderr.contains("has no document named `chrat`"),
+        "{unknown:?}"
+    );
+    assert!(
+        unknown.stderr.contains("did you mean `chart`?"),
+        "{unknown:?}"
+    );
 
     let other =
         |data: &str| document("chart", "site", data).replace("example/Any/v1", "example/Other/v1");
     sandbox.write("site/lab/other.yaml", other("{}"));
-    assert_eq!(short(&["lab", "chart", TAG[3]]).code, 0, "only one has the value");
+    assert_eq!(
+        short(&["lab", "chart", TAG[3]]).code,
+        0,
+        "only one has the value"
+    );
     sandbox.write("site/lab/other.yaml", other("{values: {image: {api: x}}}"));
     let several = short(&["lab", "chart", TAG[3]]);
     assert_eq!(
@@ -352,10 +423,17 @@ fn schema_may_be_omitted_if_the_name_is_unique() {
 #[test]
 fn every_line_of_a_document_has_an_impact() {
     let sandbox = repository();
-    let text = document("noted", "site", "\n  # a note\n\n  a: |\n    # text\n  b: [1]\n");
+    let text = document(
+        "noted",
+        "site",
+        "\n  # a note\n\n  a: |\n    # text\n  b: [1]\n",
+    );
     sandbox.write(
         "site/lab/noted.yaml",
-        format!("# first\n{text}# last\n...\n{}", document("second", "site", "{}")),
+        format!(
+            "# first\n{text}# last\n...\n{}",
+            document("second", "site", "{}")
+        ),
     );
     for file in [
         "global/policy.yaml",
@@ -371,8 +449,11 @@ fn every_line_of_a_document_has_an_impact() {
             assert_eq!((ran.code, &*ran.stderr), (0, ""), "{file}:{line}: {ran:?}");
         }
     }
-    let impact =
-        |line: usize| sandbox.run(&["impact", &format!("site/lab/noted.yaml:{line}")]).stdout;
+    let impact = |line: usize| {
+        sandbox
+            .run(&["impact", &format!("site/lab/noted.yaml:{line}")])
+            .stdout
+    };
     for (line, what, reached) in [
         (1, "a comment of", 0),
         (2, "the whole document of", 1),
@@ -389,9 +470,14 @@ fn every_line_of_a_document_has_an_impact() {
     ] {
         let output = if reached == 1 { "output" } else { "outputs" };
         let printed = impact(line);
-        let expected =
-            format!("reaches {reached} {output}{}\n", if reached == 1 { " in lab" } else { "" });
-        assert!(printed.contains(what) && printed.contains(&expected), "{line}: {printed}");
+        let expected = format!(
+            "reaches {reached} {output}{}\n",
+            if reached == 1 { " in lab" } else { "" }
+        );
+        assert!(
+            printed.contains(what) && printed.contains(&expected),
+            "{line}: {printed}"
+        );
     }
 }
 
@@ -403,17 +489,44 @@ fn changed_labels_and_parents_reach_documents_that_are_no_longer_replaced() {
     sandbox.commit();
     for (file, line, before, after, foretold, found) in [
         ("global/chart.yaml", 6, "is: chart", "is: another", 4, 4),
-        ("global/versions.yaml", 6, "is: versions", "is: another", 5, 4),
-        ("type/small/chart.yaml", 11, "is: chart", "is: another", 2, 2),
-        ("type/small/chart.yaml", 6, "replacement: true", "replacement: false", 2, 2),
+        (
+            "global/versions.yaml",
+            6,
+            "is: versions",
+            "is: another",
+            5,
+            4,
+        ),
+        (
+            "type/small/chart.yaml",
+            11,
+            "is: chart",
+            "is: another",
+            2,
+            2,
+        ),
+        (
+            "type/small/chart.yaml",
+            6,
+            "replacement: true",
+            "replacement: false",
+            2,
+            2,
+        ),
     ] {
-        let json = sandbox.run(&["impact", &format!("{file}:{line}"), "-o", "json"]).json();
+        let json = sandbox
+            .run(&["impact", &format!("{file}:{line}"), "-o", "json"])
+            .json();
         assert_eq!(json["outputs_reached"], foretold, "{file}:{line}: {json}");
         let text = std::fs::read_to_string(sandbox.path(file)).unwrap();
         sandbox.write(file, text.replacen(before, after, 1));
         let ran = sandbox.run(&["lint", "--since", "HEAD"]);
         let expected = format!("  reaches {found} outputs in ");
-        assert!(ran.stdout.contains(&expected), "{file}:{line}: {expected}: {}", ran.stdout);
+        assert!(
+            ran.stdout.contains(&expected),
+            "{file}:{line}: {expected}: {}",
+            ran.stdout
+        );
         sandbox.git(&["checkout", "--quiet", "."]);
     }
     let printed = sandbox.run(&["impact", "global/chart.yaml:6"]).stdout;
@@ -432,11 +545,22 @@ fn lines_of_actions_and_substitutions_name_the_paths_that_they_write() {
         substitution.contains("  example/Any/v1 chart\n      .values.image.api\n"),
         "{substitution}"
     );
-    assert!(substitution.contains("reaches 3 outputs in all 3 sites"), "{substitution}");
+    assert!(
+        substitution.contains("reaches 3 outputs in all 3 sites"),
+        "{substitution}"
+    );
     let action = impact("type/small/chart.yaml:12");
-    assert!(action.contains("  an action of example/Any/v1 chart (type), writes .\n"), "{action}");
-    let json = sandbox.run(&["impact", "global/chart.yaml:10", "-o", "json"]).json();
-    assert_eq!(json["texts"][0]["writes"], serde_json::json!([".values.image"]));
+    assert!(
+        action.contains("  an action of example/Any/v1 chart (type), writes .\n"),
+        "{action}"
+    );
+    let json = sandbox
+        .run(&["impact", "global/chart.yaml:10", "-o", "json"])
+        .json();
+    assert_eq!(
+        json["texts"][0]["writes"],
+        serde_json::json!([".values.image"])
+    );
 }
 
 #[test]
@@ -475,7 +599,10 @@ fn impact_of_a_place_without_text_is_refused() {
         ("gone.yaml:1", "`gone.yaml` not found"),
     ] {
         let ran = sandbox.run(&["impact", place]);
-        assert!(ran.code == 2 && ran.stderr.contains(words), "{place}: {ran:?}");
+        assert!(
+            ran.code == 2 && ran.stderr.contains(words),
+            "{place}: {ran:?}"
+        );
     }
 }
 
@@ -508,10 +635,18 @@ fn graph_of_a_file_shows_its_sources_and_dependents() {
         let ran = sandbox.run(&["graph", "--site", "lab", "--format", "json", file]);
         let report = ran.json();
         let site = report["sites"][0]["documents"].as_array().unwrap();
-        site.iter().map(|it| it["document"]["name"].as_str().unwrap().to_owned()).collect()
+        site.iter()
+            .map(|it| it["document"]["name"].as_str().unwrap().to_owned())
+            .collect()
     };
-    assert_eq!(names("type/small/chart.yaml"), ["chart", "versions", "chart"]);
-    assert_eq!(names("global/versions.yaml"), ["chart", "versions", "chart"]);
+    assert_eq!(
+        names("type/small/chart.yaml"),
+        ["chart", "versions", "chart"]
+    );
+    assert_eq!(
+        names("global/versions.yaml"),
+        ["chart", "versions", "chart"]
+    );
     assert_eq!(names("site/lab/beside.yaml"), ["beside"]);
 }
 
@@ -519,23 +654,32 @@ fn graph_of_a_file_shows_its_sources_and_dependents() {
 fn untrusted_names_are_quoted_in_graphs() {
     let sandbox = Sandbox::outside_git();
     let name = r#"'a"]; end\n<b>"#;
-    sandbox.write("a.yaml", document(&format!("{name}\u{202e}'"), "site", "{}"));
+    sandbox.write(
+        "a.yaml",
+        document(&format!("{name}\u{202e}'"), "site", "{}"),
+    );
     let dot = sandbox.run(&["graph", "--set", "--format", "dot"]).stdout;
     let label =
         r#"[label="example/Any/v1\na\"]; end\\n<b>\\u{202e} (site)\na.yaml:1", style=solid];"#;
     assert!(dot.contains(label), "{dot}");
-    let mermaid = sandbox.run(&["graph", "--set", "--format", "mermaid"]).stdout;
+    let mermaid = sandbox
+        .run(&["graph", "--set", "--format", "mermaid"])
+        .stdout;
     let label = r#"["example/Any/v1<br/>a#34;#93;#59; end#92;n#60;b#62;? (site)<br/>a.yaml:1"]"#;
     assert!(mermaid.contains(label), "{mermaid}");
     let json = sandbox.run(&["graph", "--set", "--format", "json"]).json();
     assert_eq!(json["version"], 1);
-    let found = json["sites"][0]["documents"][0]["document"]["name"].as_str().unwrap();
+    let found = json["sites"][0]["documents"][0]["document"]["name"]
+        .as_str()
+        .unwrap();
     assert!(found.starts_with("a\"]; end"), "{found}");
 }
 
 #[test]
 fn graph_edges_name_their_lines() {
-    let json = repository().run(&["graph", "--site", "lab", "--format", "json"]).json();
+    let json = repository()
+        .run(&["graph", "--site", "lab", "--format", "json"])
+        .json();
     let site = &json["sites"][0];
     let edges: Vec<(String, String, String, i64)> = site["edges"]
         .as_array()
@@ -548,7 +692,12 @@ fn graph_edges_name_their_lines() {
                 format!("{} {}", layer.as_str().unwrap(), name.as_str().unwrap())
             };
             let kind = edge["kind"].as_str().unwrap().to_owned();
-            (layer("from"), layer("to"), kind, edge["at"]["line"].as_i64().unwrap())
+            (
+                layer("from"),
+                layer("to"),
+                kind,
+                edge["at"]["line"].as_i64().unwrap(),
+            )
         })
         .collect();
     let edge = |from: &str, to: &str, kind: &str, line| (from.into(), to.into(), kind.into(), line);

@@ -14,12 +14,19 @@ fn two_repositories() -> Sandbox {
     let sandbox = Sandbox::new();
     let named = "  repositories: {base: {url: https://example.org/base, revision: main}}\n";
     sandbox.write("site/lab/site-definition.yaml", definition("lab", named));
-    sandbox.write("type/small/dns.yaml", document("dns", "type", "{server: 10.0.0.1}"));
+    sandbox.write(
+        "type/small/dns.yaml",
+        document("dns", "type", "{server: 10.0.0.1}"),
+    );
     sandbox.write("global/twice.yaml", document("own", "global", TWICE));
     let base = sandbox.beside("base");
     fs::create_dir_all(base.join("global")).unwrap();
     fs::write(base.join("global/policy.yaml"), POLICY).unwrap();
-    fs::write(base.join("global/twice.yaml"), document("twice", "global", TWICE)).unwrap();
+    fs::write(
+        base.join("global/twice.yaml"),
+        document("twice", "global", TWICE),
+    )
+    .unwrap();
     git_in(&sandbox, &["init", "--quiet", "--initial-branch=main"]);
     commit_base(&sandbox);
     sandbox.commit();
@@ -33,7 +40,10 @@ fn git_in(sandbox: &Sandbox, arguments: &[&str]) {
 
 fn commit_base(sandbox: &Sandbox) {
     git_in(sandbox, &["add", "--all"]);
-    git_in(sandbox, &["commit", "--quiet", "--allow-empty", "--message=state"]);
+    git_in(
+        sandbox,
+        &["commit", "--quiet", "--allow-empty", "--message=state"],
+    );
 }
 
 fn with_base<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
@@ -70,7 +80,10 @@ fn path_settings_begin_with_the_name_of_the_repository() {
     }
     let settings = "rules: {per-path: {'base:*/**': {levels: {duplicate-key: error}}}}\n";
     sandbox.write("layercake.yaml", settings);
-    assert_eq!(found(&sandbox), ["base:global/twice.yaml duplicate-key error", own]);
+    assert_eq!(
+        found(&sandbox),
+        ["base:global/twice.yaml duplicate-key error", own]
+    );
 }
 
 #[test]
@@ -93,13 +106,19 @@ fn baseline_covers_files_of_further_repositories() {
     let sandbox = two_repositories();
     assert_eq!(sandbox.run(&with_base(&["baseline", "write"])).code, 0);
     let accepted = fs::read_to_string(sandbox.path(".layercake-baseline.json")).unwrap();
-    assert!(accepted.contains("{\"file\":\"base:global/twice.yaml\","), "{accepted}");
+    assert!(
+        accepted.contains("{\"file\":\"base:global/twice.yaml\","),
+        "{accepted}"
+    );
     assert_eq!(found(&sandbox), [""; 0]);
     // A new file in that repository is not accepted.
     let other = document("other", "global", TWICE);
     fs::write(sandbox.beside("base/global/other.yaml"), other).unwrap();
     commit_base(&sandbox);
-    assert_eq!(found(&sandbox), ["base:global/other.yaml duplicate-key warning"]);
+    assert_eq!(
+        found(&sandbox),
+        ["base:global/other.yaml duplicate-key warning"]
+    );
 }
 
 /// Fixes and comments for files there are skipped, and reported as skipped.
@@ -107,15 +126,18 @@ fn baseline_covers_files_of_further_repositories() {
 fn nothing_is_written_to_a_further_repository() {
     let sandbox = two_repositories();
     let file = sandbox.beside("base/global/twice.yaml");
-    let text =
-        format!("{}# layercake: ignore-file[missing-source] x\n", document("t", "global", "{}"));
+    let text = format!(
+        "{}# layercake: ignore-file[missing-source] x\n",
+        document("t", "global", "{}")
+    );
     fs::write(&file, &text).unwrap();
     commit_base(&sandbox);
     sandbox.run(&with_base(&["lint", "--fix", "--select", "all"]));
     let ran = sandbox.run(&with_base(&["lint", "--add-ignore=why", "--select", "all"]));
     assert_eq!(fs::read_to_string(&file).unwrap(), text, "{ran:?}");
     assert!(
-        ran.stderr.contains("base:global/twice.yaml:9: cannot ignore `unused-ignore`"),
+        ran.stderr
+            .contains("base:global/twice.yaml:9: cannot ignore `unused-ignore`"),
         "{ran:?}"
     );
 }

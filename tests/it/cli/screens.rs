@@ -13,7 +13,10 @@ pub struct Budget {
     pub comment: usize,
 }
 
-pub const USUAL: Budget = Budget { lines: 40, comment: 8_000 };
+pub const USUAL: Budget = Budget {
+    lines: 40,
+    comment: 8_000,
+};
 
 /// With errors, which are shown with their source lines.
 pub const ERRORS: Budget = Budget { lines: 55, ..USUAL };
@@ -31,7 +34,10 @@ impl Screens {
         let screens = Self::of_command(sandbox, &["lint", "--since", "HEAD"], budget);
         let comment = &screens["comment"];
         let first: Vec<&str> = comment.lines().take(15).collect();
-        assert!(first.join("\n").contains(cause), "`{cause}` comes too late:\n{comment}");
+        assert!(
+            first.join("\n").contains(cause),
+            "`{cause}` comes too late:\n{comment}"
+        );
         screens
     }
 
@@ -46,17 +52,33 @@ impl Screens {
             .chain(["-ofull".to_owned()])
             .collect();
         let arguments = command.iter().copied();
-        let arguments: Vec<&str> = arguments.chain(outputs.iter().map(String::as_str)).collect();
-        let output = sandbox.command(&arguments).env("COLUMNS", "80").output().unwrap();
+        let arguments: Vec<&str> = arguments
+            .chain(outputs.iter().map(String::as_str))
+            .collect();
+        let output = sandbox
+            .command(&arguments)
+            .env("COLUMNS", "80")
+            .output()
+            .unwrap();
         let ran = Ran::of(&output);
         let read = |format: &str| std::fs::read_to_string(folder.join(format)).unwrap();
-        let mut by_format: BTreeMap<&str, String> =
-            formats().filter(|it| *it != "full").map(|format| (format, read(format))).collect();
+        let mut by_format: BTreeMap<&str, String> = formats()
+            .filter(|it| *it != "full")
+            .map(|format| (format, read(format)))
+            .collect();
         by_format.insert("full", ran.stdout.clone());
         let screens = Self { ran, by_format };
         let (full, comment) = (&screens["full"], &screens["comment"]);
-        assert!(full.lines().count() <= budget.lines, "{}:\n{full}", full.lines().count());
-        assert!(comment.len() <= budget.comment, "{}:\n{comment}", comment.len());
+        assert!(
+            full.lines().count() <= budget.lines,
+            "{}:\n{full}",
+            full.lines().count()
+        );
+        assert!(
+            comment.len() <= budget.comment,
+            "{}:\n{comment}",
+            comment.len()
+        );
         screens.assert_totals();
         screens
     }
@@ -72,7 +94,11 @@ impl Screens {
         if changed > 0 {
             for format in ["full", "concise", "markdown", "comment", "html"] {
                 let says = format!("{changed} of ");
-                assert!(self[format].contains(&says), "-o {format}: {says}\n{}", self[format]);
+                assert!(
+                    self[format].contains(&says),
+                    "-o {format}: {says}\n{}",
+                    self[format]
+                );
             }
         }
         let errors = totals["findings"]["errors"].as_u64().unwrap();
@@ -81,7 +107,11 @@ impl Screens {
             let new = if is_first { "" } else { "new " };
             let word = counted(errors, &format!("{new}error"));
             for format in ["full", "concise", "markdown", "comment", "html"] {
-                assert!(self[format].contains(&word), "-o {format}: {word}\n{}", self[format]);
+                assert!(
+                    self[format].contains(&word),
+                    "-o {format}: {word}\n{}",
+                    self[format]
+                );
             }
         }
     }
@@ -109,7 +139,9 @@ fn reader(name: &str, path: &str) -> String {
 }
 
 fn images(count: usize, tag: &str) -> String {
-    (0..count).map(|at| format!("\n  image{at}: example.org/entrypoint:{tag}")).collect()
+    (0..count)
+        .map(|at| format!("\n  image{at}: example.org/entrypoint:{tag}"))
+        .collect()
 }
 
 /// Sites of two types whose documents substitute many images from one document of `global`.
@@ -117,13 +149,20 @@ fn with_images(sites: usize, count: usize) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("global/policy.yaml", POLICY);
     sandbox.write("type/small/any.yaml", document("any", "type", "{}"));
-    sandbox.write("global/versions.yaml", document("versions", "global", &images(count, "1.0")));
-    let readers: String =
-        (0..count).map(|at| reader(&format!("chart-{at}"), &format!(".image{at}"))).collect();
+    sandbox.write(
+        "global/versions.yaml",
+        document("versions", "global", &images(count, "1.0")),
+    );
+    let readers: String = (0..count)
+        .map(|at| reader(&format!("chart-{at}"), &format!(".image{at}")))
+        .collect();
     sandbox.write("global/charts.yaml", readers);
     for site in 0..sites {
         let name = format!("site-{site:04}");
-        sandbox.write(&format!("site/{name}/site-definition.yaml"), definition(&name, ""));
+        sandbox.write(
+            &format!("site/{name}/site-definition.yaml"),
+            definition(&name, ""),
+        );
     }
     sandbox.commit();
     sandbox
@@ -132,39 +171,65 @@ fn with_images(sites: usize, count: usize) -> Sandbox {
 #[test]
 fn one_image_in_many_places_is_one_entry() {
     let sandbox = with_images(6, 48);
-    sandbox.write("global/versions.yaml", document("versions", "global", &images(48, "2.0")));
+    sandbox.write(
+        "global/versions.yaml",
+        document("versions", "global", &images(48, "2.0")),
+    );
     let budget = Budget { lines: 60, ..USUAL };
     let screens = Screens::of(&sandbox, &budget, "entrypoint:2.0");
     let full = &screens["full"];
     assert_eq!(full.matches("entrypoint:1.0").count(), 1, "{full}");
     assert!(full.contains("edits 1–48  global/versions.yaml"), "{full}");
-    assert!(full.contains("reaches 294 outputs in all 6 sites"), "{full}");
+    assert!(
+        full.contains("reaches 294 outputs in all 6 sites"),
+        "{full}"
+    );
     assert!(full.contains("… 46 more places (-v)"), "{full}");
-    let notices = screens["github"].lines().filter(|it| it.starts_with("::notice ")).count();
+    let notices = screens["github"]
+        .lines()
+        .filter(|it| it.starts_with("::notice "))
+        .count();
     assert_eq!(notices, 1, "{}", screens["github"]);
-    assert!(screens["github"].contains("entrypoint:1.0"), "{}", screens["github"]);
+    assert!(
+        screens["github"].contains("entrypoint:1.0"),
+        "{}",
+        screens["github"]
+    );
 }
 
 #[test]
 fn one_edit_in_a_thousand_sites_fits_a_screen() {
     let sandbox = with_images(1_000, 3);
-    let one = document("versions", "global", &images(3, "1.0").replacen("1.0", "2.0", 1));
+    let one = document(
+        "versions",
+        "global",
+        &images(3, "1.0").replacen("1.0", "2.0", 1),
+    );
     sandbox.write("global/versions.yaml", one);
     let screens = Screens::of(&sandbox, &USUAL, "entrypoint:2.0");
     let full = &screens["full"];
-    assert!(full.contains("2000 of 7000 outputs changed in all 1000 sites"), "{full}");
+    assert!(
+        full.contains("2000 of 7000 outputs changed in all 1000 sites"),
+        "{full}"
+    );
     assert!(full.contains("in all 1000 sites"), "{full}");
     let names = full.matches("site-0").count();
     assert!(names < 5, "{names} sites are named:\n{full}");
     for format in ["markdown", "html", "json"] {
-        assert!(screens[format].len() < 300_000, "-o {format}: {}", screens[format].len());
+        assert!(
+            screens[format].len() < 300_000,
+            "-o {format}: {}",
+            screens[format].len()
+        );
     }
 }
 
 #[test]
 fn changed_action_lists_what_it_removes() {
     let sandbox = Sandbox::with_sites();
-    let values: String = (0..13).map(|at| format!("\n    key{at}: {{a: 1}}")).collect();
+    let values: String = (0..13)
+        .map(|at| format!("\n    key{at}: {{a: 1}}"))
+        .collect();
     let parent = document("parent", "global", &format!("\n  values:{values}"));
     let parent = parent.replace("  storagePolicy", "  labels: {of: parent}\n  storagePolicy");
     sandbox.write("global/parent.yaml", parent);
@@ -203,9 +268,15 @@ fn renamed_label_is_one_cause() {
     sandbox.commit();
     sandbox.write("global/parent.yaml", parent("other"));
     let screens = Screens::of(&sandbox, &ERRORS, "missing-parent");
-    let errors = screens.json()["totals"]["findings"]["errors"].as_u64().unwrap();
+    let errors = screens.json()["totals"]["findings"]["errors"]
+        .as_u64()
+        .unwrap();
     assert_eq!(errors, 1, "{}", screens["full"]);
-    assert!(screens["full"].contains("FAIL  1 new error"), "{}", screens["full"]);
+    assert!(
+        screens["full"].contains("FAIL  1 new error"),
+        "{}",
+        screens["full"]
+    );
 }
 
 #[test]
@@ -222,7 +293,10 @@ fn schema_that_breaks_many_documents_is_one_error_with_all_places() {
     for at in 0..22 {
         let name = format!("document-{at}");
         let data = format!("{{name: a-name-of-22-letters-{at:02}}}");
-        sandbox.write(&format!("global/{name}.yaml"), document(&name, "global", &data));
+        sandbox.write(
+            &format!("global/{name}.yaml"),
+            document(&name, "global", &data),
+        );
     }
     sandbox.commit();
     sandbox.write("global/schema.yaml", schema(20));
@@ -232,22 +306,35 @@ fn schema_that_breaks_many_documents_is_one_error_with_all_places() {
     let error = "FAIL  1 new error: 22 documents: `.name` has 23 characters, at most 20";
     assert!(full.starts_with(error), "{full}");
     assert!(full.contains("and 19 more"), "{full}");
-    let each = sandbox.run(&["lint", "--since", "HEAD", "--all-findings", "-o", "json"]).json();
+    let each = sandbox
+        .run(&["lint", "--since", "HEAD", "--all-findings", "-o", "json"])
+        .json();
     assert_eq!(each["totals"]["findings"]["errors"], 22, "{full}");
 }
 
 #[test]
 fn missing_source_is_one_error_with_all_places() {
     let sandbox = Sandbox::with_sites();
-    sandbox.write("global/versions.yaml", document("versions", "global", "{a: 1}"));
-    let readers: String = (0..16).map(|at| reader(&format!("reader-{at}"), ".a")).collect();
+    sandbox.write(
+        "global/versions.yaml",
+        document("versions", "global", "{a: 1}"),
+    );
+    let readers: String = (0..16)
+        .map(|at| reader(&format!("reader-{at}"), ".a"))
+        .collect();
     sandbox.write("global/readers.yaml", readers);
     sandbox.commit();
     std::fs::remove_file(sandbox.path("global/versions.yaml")).unwrap();
     let screens = Screens::of(&sandbox, &ERRORS, "missing-source");
-    let errors = screens.json()["totals"]["findings"]["errors"].as_u64().unwrap();
+    let errors = screens.json()["totals"]["findings"]["errors"]
+        .as_u64()
+        .unwrap();
     assert_eq!(errors, 1, "{}", screens["full"]);
-    assert!(screens["full"].contains("16 substitutions"), "{}", screens["full"]);
+    assert!(
+        screens["full"].contains("16 substitutions"),
+        "{}",
+        screens["full"]
+    );
     assert_eq!(screens.ran.code, 1);
 }
 
@@ -260,7 +347,10 @@ fn merge_conflict_is_the_only_finding_of_its_file() {
     sandbox.write("global/versions.yaml", text);
     let screens = Screens::of(&sandbox, &USUAL, "merge conflict");
     let full = &screens["full"];
-    assert!(full.starts_with("FAIL  1 new error: invalid YAML: merge conflict\n"), "{full}");
+    assert!(
+        full.starts_with("FAIL  1 new error: invalid YAML: merge conflict\n"),
+        "{full}"
+    );
     assert!(full.contains("none of 6 sites can be deployed"), "{full}");
     assert_eq!(full.matches("error[").count(), 1, "{full}");
     assert_eq!(screens.json()["totals"]["by_status"]["removed"], 0);
@@ -273,15 +363,22 @@ fn merge_conflict_is_the_only_finding_of_its_file() {
 fn new_site_is_one_row() {
     let sandbox = with_images(6, 48);
     sandbox.write("site/harbor/site-definition.yaml", definition("harbor", ""));
-    let owned: String =
-        (0..30).map(|at| document(&format!("own-{at}"), "site", "{a: 1}")).collect();
+    let owned: String = (0..30)
+        .map(|at| document(&format!("own-{at}"), "site", "{a: 1}"))
+        .collect();
     sandbox.write("site/harbor/own.yaml", owned);
     let screens = Screens::of(&sandbox, &USUAL, "site harbor of type small added");
     let full = &screens["full"];
     assert!(full.contains("site harbor of type small added"), "{full}");
-    assert!(full.contains("82 outputs added in harbor\n      80 × example/Any/v1"), "{full}");
+    assert!(
+        full.contains("82 outputs added in harbor\n      80 × example/Any/v1"),
+        "{full}"
+    );
     assert_eq!(screens.json()["edits"].as_array().unwrap().len(), 1);
-    assert!(full.contains("82 of 394 outputs added in 1 of 7 sites"), "{full}");
+    assert!(
+        full.contains("82 of 394 outputs added in 1 of 7 sites"),
+        "{full}"
+    );
     assert!(screens["html"].len() < 300_000, "{}", screens["html"].len());
 }
 
@@ -291,8 +388,14 @@ fn removed_site_is_one_row() {
     std::fs::remove_dir_all(sandbox.path("site/site-0003")).unwrap();
     let screens = Screens::of(&sandbox, &USUAL, "site site-0003 of type small removed");
     let full = &screens["full"];
-    assert!(full.contains("52 of 312 outputs removed in 1 of 6 sites"), "{full}");
-    assert!(full.contains("52 outputs removed in site-0003\n      50 × example/Any/v1"), "{full}");
+    assert!(
+        full.contains("52 of 312 outputs removed in 1 of 6 sites"),
+        "{full}"
+    );
+    assert!(
+        full.contains("52 outputs removed in site-0003\n      50 × example/Any/v1"),
+        "{full}"
+    );
     assert_eq!(screens.json()["edits"].as_array().unwrap().len(), 1);
 }
 
@@ -339,38 +442,59 @@ fn renamed_key_is_one_entry() {
     let with_key = |key: &str| document("named", "global", &format!("{{{key}: {{b: 1, c: 2}}}}"));
     let encrypted = |text: String| text.replace("cleartext", "encrypted");
     sandbox.write("global/named.yaml", with_key("env"));
-    sandbox.write("global/secret.yaml", encrypted(with_key("env").replace("named", "secret")));
+    sandbox.write(
+        "global/secret.yaml",
+        encrypted(with_key("env").replace("named", "secret")),
+    );
     sandbox.commit();
     sandbox.write("global/named.yaml", with_key("environment"));
-    sandbox.write("global/secret.yaml", encrypted(with_key("key").replace("named", "secret")));
+    sandbox.write(
+        "global/secret.yaml",
+        encrypted(with_key("key").replace("named", "secret")),
+    );
     let screens = Screens::of(&sandbox, &USUAL, "edits 1–2");
     for format in ["full", "comment"] {
         let text = &screens[format];
-        assert!(text.contains("named (global)  .env renamed to .environment"), "{text}");
+        assert!(
+            text.contains("named (global)  .env renamed to .environment"),
+            "{text}"
+        );
         assert!(!text.contains("- b: 1"), "{text}");
     }
     let edits = &screens.json()["edits"];
     let of = |name: &str| {
         let all = edits.as_array().unwrap().iter();
-        all.filter(|edit| edit["document"]["name"] == name).collect::<Vec<_>>()
+        all.filter(|edit| edit["document"]["name"] == name)
+            .collect::<Vec<_>>()
     };
-    let renames: Vec<&str> =
-        of("named").iter().filter_map(|edit| edit["renames"].as_str()).collect();
+    let renames: Vec<&str> = of("named")
+        .iter()
+        .filter_map(|edit| edit["renames"].as_str())
+        .collect();
     assert_eq!(renames, ["e1"]);
     // It is not said that a secret is the same.
     assert!(!of("secret").is_empty());
-    assert!(of("secret").iter().all(|edit| edit["renames"].is_null()), "{edits:#}");
+    assert!(
+        of("secret").iter().all(|edit| edit["renames"].is_null()),
+        "{edits:#}"
+    );
 }
 
 #[test]
 fn passing_run_says_so_first_and_last() {
     let sandbox = with_images(2, 1);
-    sandbox.write("global/versions.yaml", document("versions", "global", &images(1, "2.0")));
+    sandbox.write(
+        "global/versions.yaml",
+        document("versions", "global", &images(1, "2.0")),
+    );
     let screens = Screens::of(&sandbox, &USUAL, "entrypoint:2.0");
     let lines: Vec<&str> = screens["full"].lines().collect();
     assert_eq!(lines[0], "PASS  no new findings");
     let closing = lines[lines.len() - 2];
-    assert!(closing.starts_with("PASS  no new findings · 4 of 10 outputs "), "{lines:#?}");
+    assert!(
+        closing.starts_with("PASS  no new findings · 4 of 10 outputs "),
+        "{lines:#?}"
+    );
     let heading = screens["comment"].lines().next().unwrap();
     assert_eq!(heading, "### layercake: PASS no new findings");
 }

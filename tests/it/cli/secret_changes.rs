@@ -40,9 +40,14 @@ fn write(sandbox: &Sandbox, padding: &'static str, faults: Faults, only: &'stati
     let of = Secrets { padding };
     let mut files = sound(&of);
     files.push(("listed.yaml", listed(&of, only)));
-    files.push((if only == "went" { "went.yaml" } else { "came.yaml" }, {
-        passphrase(only, &of.named(only))
-    }));
+    files.push((
+        if only == "went" {
+            "went.yaml"
+        } else {
+            "came.yaml"
+        },
+        { passphrase(only, &of.named(only)) },
+    ));
     if faults == Faults::Some {
         files.extend(faulty(&of));
     }
@@ -75,18 +80,31 @@ fn reader() -> String {
         from("kind", "path: .text, pattern: X"),
         from("listed", "path: .whole"),
     ];
-    text.replace("\ndata:", &format!("\n  substitutions:\n{}data:", substitutions.concat()))
+    text.replace(
+        "\ndata:",
+        &format!("\n  substitutions:\n{}data:", substitutions.concat()),
+    )
 }
 
 fn commands() -> Vec<Vec<&'static str>> {
     let mut commands: Vec<Vec<&str>> = Vec::new();
     for form in formats() {
         commands.push(vec!["lint", "--since", "HEAD", "-o", form]);
-        commands.push(vec!["lint", "--since", "HEAD", "-o", form, "--all-findings"]);
+        commands.push(vec![
+            "lint",
+            "--since",
+            "HEAD",
+            "-o",
+            form,
+            "--all-findings",
+        ]);
         commands.push(vec!["lint", "--staged", "-o", form]);
     }
     for (run, saved) in [
-        (&["lint", "--since", "HEAD", "--all-findings"][..], "json=../linted.json"),
+        (
+            &["lint", "--since", "HEAD", "--all-findings"][..],
+            "json=../linted.json",
+        ),
         (&["diff", "HEAD"], "json=../compared.json"),
     ] {
         commands.push([run, &["-o", saved]].concat());
@@ -96,7 +114,12 @@ fn commands() -> Vec<Vec<&'static str>> {
             commands.push([run, &["-o", form]].concat());
         }
     }
-    for form in [&["-o", "full"][..], &["-o", "concise"], &["-o", "json"], &["--patch"]] {
+    for form in [
+        &["-o", "full"][..],
+        &["-o", "concise"],
+        &["-o", "json"],
+        &["--patch"],
+    ] {
         commands.push([&["diff", "HEAD"][..], form].concat());
         commands.push([&["diff", "HEAD", "--verify-attribution"][..], form].concat());
         commands.push([&["diff", "HEAD", "--semantics", "deckhand"][..], form].concat());
@@ -116,13 +139,34 @@ fn commands() -> Vec<Vec<&'static str>> {
             commands.push([&question[..], &["--since", "HEAD"]].concat());
         }
     }
-    for (name, path) in [("came", "."), ("went", "."), ("listed", "."), ("listed", "/0")] {
+    for (name, path) in [
+        ("came", "."),
+        ("went", "."),
+        ("listed", "."),
+        ("listed", "/0"),
+    ] {
         let schema = "deckhand/Passphrase/v1";
-        commands.push(vec!["explain-value", "lab", schema, name, path, "--since", "HEAD"]);
+        commands.push(vec![
+            "explain-value",
+            "lab",
+            schema,
+            name,
+            path,
+            "--since",
+            "HEAD",
+        ]);
     }
     for path in [".", ".list", "/list/1/value", ".text", ".whole", "/whole/0"] {
         let schema = "example/Any/v1";
-        commands.push(vec!["explain-value", "lab", schema, "reader", path, "--since", "HEAD"]);
+        commands.push(vec![
+            "explain-value",
+            "lab",
+            schema,
+            "reader",
+            path,
+            "--since",
+            "HEAD",
+        ]);
     }
     commands
 }
@@ -148,7 +192,14 @@ fn all_runs(sandbox: &Sandbox) -> Vec<(String, Ran)> {
     let runs = commands().into_iter().map(|arguments| {
         let ran = sandbox.run(&arguments);
         let (stdout, stderr) = (plain(&ran.stdout), plain(&ran.stderr));
-        (arguments.join(" "), Ran { stdout, stderr, ..ran })
+        (
+            arguments.join(" "),
+            Ran {
+                stdout,
+                stderr,
+                ..ran
+            },
+        )
     });
     runs.collect()
 }
@@ -164,7 +215,10 @@ fn comparisons_neither_contain_nor_depend_on_secrets() {
                 assert!(held.is_none(), "{arguments}: {held:?}");
                 let lines = ran.stdout.lines().zip(first.stdout.lines());
                 let different: Vec<_> = lines.filter(|(one, other)| one != other).take(3).collect();
-                assert!(different.is_empty(), "{arguments} {padding:?}: {different:#?}");
+                assert!(
+                    different.is_empty(),
+                    "{arguments} {padding:?}: {different:#?}"
+                );
                 assert_eq!(ran, first, "{arguments} {padding:?}");
             }
         }
@@ -179,7 +233,12 @@ fn changed_secret_is_reported_as_changed() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|output| (output["name"].as_str().unwrap(), output["status"].as_str().unwrap()))
+        .map(|output| {
+            (
+                output["name"].as_str().unwrap(),
+                output["status"].as_str().unwrap(),
+            )
+        })
         .collect();
     let changed = [
         "encrypted",
@@ -197,7 +256,10 @@ fn changed_secret_is_reported_as_changed() {
         "reader",
     ];
     for name in changed {
-        assert!(statuses.contains(&(name, "changed")), "{name}: {statuses:?}");
+        assert!(
+            statuses.contains(&(name, "changed")),
+            "{name}: {statuses:?}"
+        );
     }
     assert!(statuses.contains(&("went", "removed")), "{statuses:?}");
     assert!(statuses.contains(&("came", "added")), "{statuses:?}");
@@ -209,10 +271,26 @@ fn changed_secret_is_reported_as_changed() {
             assert!(!is_listed || change["after"]["hidden"] == true, "{change}");
         }
     }
-    let path = ["explain-value", "lab", "example/Any/v1", "taker", ".url", "--since", "HEAD"];
+    let path = [
+        "explain-value",
+        "lab",
+        "example/Any/v1",
+        "taker",
+        ".url",
+        "--since",
+        "HEAD",
+    ];
     let printed = sandbox.run(&path).stdout;
-    assert_eq!(printed.matches("(hidden: derived from deckhand/Passphrase/v1 kind)").count(), 2);
-    assert!(printed.contains("changed by site/lab/secrets/kind.yaml:"), "{printed}");
+    assert_eq!(
+        printed
+            .matches("(hidden: derived from deckhand/Passphrase/v1 kind)")
+            .count(),
+        2
+    );
+    assert!(
+        printed.contains("changed by site/lab/secrets/kind.yaml:"),
+        "{printed}"
+    );
 }
 
 /// The commands would prove little if they failed.
@@ -250,7 +328,10 @@ fn substituting(name: &str, source: &str, dest: &str, data: &str) -> String {
 
 fn labelled_parent(text: &str) -> String {
     text.replace("layer: site", "layer: global")
-        .replace("  layeringDefinition", "  labels: {is: parent}\n  layeringDefinition")
+        .replace(
+            "  layeringDefinition",
+            "  labels: {is: parent}\n  layeringDefinition",
+        )
         .replace("abstract: false", "abstract: true")
 }
 
@@ -300,7 +381,11 @@ fn parent(text: &str) -> (&'static str, String) {
 
 fn documents_that_become_secret() -> Vec<Hidden> {
     let literal = public(&block(LITERAL));
-    let case = |name, base, head| Hidden { name, base: vec![chart(base)], head };
+    let case = |name, base, head| Hidden {
+        name,
+        base: vec![chart(base)],
+        head,
+    };
     vec![
         case(
             "the document becomes secret",
@@ -347,7 +432,11 @@ fn literals_that_are_replaced() -> Vec<Hidden> {
     const FROM_ACCOUNTS: &str = "{schema: example/Any/v1, name: accounts, path: .db.password}";
     let case = |name, base, head, more: Vec<(&'static str, String)>| {
         let with_more = |text| [vec![chart(text), pw("sesame-other")], more.clone()].concat();
-        Hidden { name, base: with_more(base), head: with_more(head) }
+        Hidden {
+            name,
+            base: with_more(base),
+            head: with_more(head),
+        }
     };
     let literal = public(&block(LITERAL));
     let password = "path: .password";
@@ -407,7 +496,9 @@ fn literals_that_are_replaced() -> Vec<Hidden> {
 
 #[test]
 fn literal_that_becomes_secret_is_hidden_on_the_base_side() {
-    let all = documents_that_become_secret().into_iter().chain(literals_that_are_replaced());
+    let all = documents_that_become_secret()
+        .into_iter()
+        .chain(literals_that_are_replaced());
     for Hidden { name, base, head } in all {
         let sandbox = Sandbox::with_sites();
         for (path, text) in &base {
@@ -415,22 +506,38 @@ fn literal_that_becomes_secret_is_hidden_on_the_base_side() {
         }
         if !name.contains("encrypted parent") {
             let public = sandbox.run(&["render", "--site", "lab"]).stdout;
-            assert!(public.contains(LITERAL), "{name}: the base is public: {public}");
+            assert!(
+                public.contains(LITERAL),
+                "{name}: the base is public: {public}"
+            );
         }
         sandbox.commit();
         for (path, text) in &head {
             sandbox.write(path, text);
         }
         sandbox.git(&["add", "--all"]);
-        let schema =
-            if name.contains("kind") { "deckhand/Passphrase/v1" } else { "example/Any/v1" };
+        let schema = if name.contains("kind") {
+            "deckhand/Passphrase/v1"
+        } else {
+            "example/Any/v1"
+        };
         let mut commands = commands();
         for path in [".", ".password", ".url"] {
-            let question = ["explain-value", "lab", schema, "chart", path, "--since", "HEAD"];
+            let question = [
+                "explain-value",
+                "lab",
+                schema,
+                "chart",
+                path,
+                "--since",
+                "HEAD",
+            ];
             commands.push(question.to_vec());
             commands.push([&question[..], &["--format", "json"]].concat());
         }
-        commands.push(vec!["lint", "--since", "HEAD", "--select", "all", "-o", "json"]);
+        commands.push(vec![
+            "lint", "--since", "HEAD", "--select", "all", "-o", "json",
+        ]);
         for arguments in commands {
             let ran = sandbox.run(&arguments);
             let shown = [&ran.stdout[..], &ran.stderr].concat();
@@ -470,7 +577,10 @@ fn public_document_beside_a_secret_one_of_its_name_is_shown() {
 fn values_that_stay_public_are_shown_for_the_base() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("site/lab/secrets/pw.yaml", secret("pw", "sesame"));
-    sandbox.write("site/lab/chart.yaml", document("chart", "site", "{a: before, b: kept, c: x}"));
+    sandbox.write(
+        "site/lab/chart.yaml",
+        document("chart", "site", "{a: before, b: kept, c: x}"),
+    );
     sandbox.commit();
     let source = "{schema: deckhand/Passphrase/v1, name: pw, path: .}";
     let text = substituting("chart", source, "path: .c", "{a: after, b: kept}");
@@ -498,7 +608,10 @@ fn secret_in_cleartext_output_is_new_if_its_source_becomes_secret() {
     let chart = substituting("chart", from, "path: .password", "{}");
     sandbox.write("site/lab/chart.yaml", chart);
     sandbox.commit();
-    sandbox.write("site/lab/source.yaml", source.replace("cleartext", "encrypted"));
+    sandbox.write(
+        "site/lab/source.yaml",
+        source.replace("cleartext", "encrypted"),
+    );
     let selected = ["--since", "HEAD", "--select", "secret-in-cleartext-output"];
     let found = sandbox.findings(&selected);
     assert_eq!(found.len(), 1, "{found:#?}");

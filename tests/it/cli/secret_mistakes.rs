@@ -55,14 +55,39 @@ fn all_outputs(before: &[(String, String)], after: &[(String, String)]) -> Vec<(
         vec!["sites"],
         vec!["graph", "--format", "json"],
         vec!["explain-value", "lab", "example/Any/v1", "reader", "."],
-        vec!["explain-value", "lab", "example/Db/v1", "p", ".", "--since", "HEAD"],
+        vec![
+            "explain-value",
+            "lab",
+            "example/Db/v1",
+            "p",
+            ".",
+            "--since",
+            "HEAD",
+        ],
     ];
     for format in formats() {
         commands.push(vec!["lint", "--select", "all", "-o", format]);
-        commands.push(vec!["lint", "--since", "HEAD", "--all-findings", "-o", format]);
+        commands.push(vec![
+            "lint",
+            "--since",
+            "HEAD",
+            "--all-findings",
+            "-o",
+            format,
+        ]);
     }
-    commands.extend(after.iter().take(3).map(|(path, _)| vec!["impact", &**path]));
-    commands.extend(after.iter().take(3).map(|(path, _)| vec!["cloud-config", &**path]));
+    commands.extend(
+        after
+            .iter()
+            .take(3)
+            .map(|(path, _)| vec!["impact", &**path]),
+    );
+    commands.extend(
+        after
+            .iter()
+            .take(3)
+            .map(|(path, _)| vec!["cloud-config", &**path]),
+    );
     commands.push(vec!["baseline", "write"]);
     let ids: Vec<String> = ["HEAD", "HEAD^{tree}"]
         .map(|revision| sandbox.git(&["rev-parse", revision]).trim().to_owned())
@@ -73,12 +98,26 @@ fn all_outputs(before: &[(String, String)], after: &[(String, String)]) -> Vec<(
             let ran = sandbox.run(arguments);
             assert!(ran.code <= 2, "{arguments:?}: {ran:?}");
             let (stdout, stderr) = (stable(&ran.stdout, &ids), stable(&ran.stderr, &ids));
-            (arguments.join(" "), Ran { stdout, stderr, ..ran })
+            (
+                arguments.join(" "),
+                Ran {
+                    stdout,
+                    stderr,
+                    ..ran
+                },
+            )
         })
         .collect();
     let baseline = std::fs::read_to_string(sandbox.path(".layercake-baseline.json"));
     let stdout = baseline.unwrap_or_default();
-    outputs.push(("baseline".into(), Ran { code: 0, stdout, stderr: String::new() }));
+    outputs.push((
+        "baseline".into(),
+        Ran {
+            code: 0,
+            stdout,
+            stderr: String::new(),
+        },
+    ));
     outputs
 }
 
@@ -102,7 +141,11 @@ fn reader() -> String {
     let substitutions = "  substitutions:\n  - src: {schema: deckhand/Passphrase/v1, name: p, \
                          path: .}\n    dest: {path: .url, pattern: PASS}\n  - src: {schema: \
                          example/Db/v1, name: p, path: .password}\n    dest: {path: '.list[0]'}\n";
-    let text = document("reader", "site", "{url: 'mysql://u:PASS@h', list: [admin, b]}");
+    let text = document(
+        "reader",
+        "site",
+        "{url: 'mysql://u:PASS@h', list: [admin, b]}",
+    );
     text.replace("\ndata:", &format!("\n{substitutions}data:"))
 }
 
@@ -132,7 +175,9 @@ fn assert_texts_hidden(texts: impl IntoIterator<Item = (&'static str, String)>) 
     for batch in texts.chunks(BATCH) {
         assert_hidden(|which, when| {
             let files = batch.iter().enumerate();
-            files.map(|(number, (path, text))| numbered(number, path, text, which, when)).collect()
+            files
+                .map(|(number, (path, text))| numbered(number, path, text, which, when))
+                .collect()
         });
     }
 }
@@ -191,9 +236,16 @@ fn value_that_yaml_reads_as_something_else_is_hidden() {
 #[test]
 fn data_is_hidden_unless_the_storage_policy_is_exactly_cleartext() {
     let mut texts = Vec::new();
-    for policy in
-        ["Encrypted", "ENCRYPTED", "\"encrypted \"", "[encrypted]", "null", "1", "{}", "clear text"]
-    {
+    for policy in [
+        "Encrypted",
+        "ENCRYPTED",
+        "\"encrypted \"",
+        "[encrypted]",
+        "null",
+        "1",
+        "{}",
+        "clear text",
+    ] {
         texts.push((ELSEWHERE, secret("example/Db/v1", policy, "S")));
     }
     let sound = secret("example/Db/v1", "cleartext", "{password: S}");
@@ -211,9 +263,15 @@ fn data_is_hidden_unless_the_storage_policy_is_exactly_cleartext() {
         texts.push((ELSEWHERE, text));
     }
     let control = sound.replace("metadata/Document/v1", "metadata/Control/v1");
-    for wrong in ["storagepolicy: encrypted", "storage_policy: encrypted", "storagePolicy: secret"]
-    {
-        texts.push((ELSEWHERE, control.replace("storagePolicy: cleartext", wrong)));
+    for wrong in [
+        "storagepolicy: encrypted",
+        "storage_policy: encrypted",
+        "storagePolicy: secret",
+    ] {
+        texts.push((
+            ELSEWHERE,
+            control.replace("storagePolicy: cleartext", wrong),
+        ));
     }
     assert_texts_hidden(texts);
 }
@@ -237,7 +295,12 @@ fn secret_under_a_mistyped_key_or_schema_is_hidden() {
     ] {
         texts.push((ELSEWHERE, secret(schema, "cleartext", "S")));
     }
-    for key in ["schema: a/B/v1", "data: S", "metadata: {}", "schema: deckhand/Passphrase/v1"] {
+    for key in [
+        "schema: a/B/v1",
+        "data: S",
+        "metadata: {}",
+        "schema: deckhand/Passphrase/v1",
+    ] {
         let text = passphrase("S").replace("\nmetadata:", &format!("\n{key}\nmetadata:"));
         texts.push((SECRETS, text));
         let text = secret("example/Db/v1", "cleartext", "S");
@@ -280,10 +343,16 @@ fn wrapped_document_is_hidden_unless_all_of_it_says_cleartext() {
         ("PeglegManagedDocument/v1", "PeglegManagedDocument/v2"),
         ("PeglegManagedDocument/v1", "PeglegManagdDocument/v1"),
         ("pegleg/Pegleg", "Pegleg/Pegleg"),
-        ("storagePolicy: cleartext\n  layer", "storagePolicy: encrypted\n  layer"),
+        (
+            "storagePolicy: cleartext\n  layer",
+            "storagePolicy: encrypted\n  layer",
+        ),
         ("storagePolicy: cleartext\n  layer", "layer"),
         ("  encrypted:", "  encrypt:"),
-        ("  encrypted: {at: '2020', by: pegleg}\n", "  generated: {at: '2020'}\n  managed: S\n"),
+        (
+            "  encrypted: {at: '2020', by: pegleg}\n",
+            "  generated: {at: '2020'}\n  managed: S\n",
+        ),
         ("    data: S", "    data: !!binary c2VzYW1l # S"),
     ] {
         texts.push((ELSEWHERE, text.replace(right, wrong)));
@@ -297,14 +366,23 @@ fn secret_file_that_another_verb_reads_is_hidden() {
     let files = [
         (SECRETS, passphrase(CANARY)),
         (ELSEWHERE, passphrase(CANARY)),
-        ("site/lab/secrets/user-data.yaml", format!("#cloud-config\npassword: {CANARY}\n")),
+        (
+            "site/lab/secrets/user-data.yaml",
+            format!("#cloud-config\npassword: {CANARY}\n"),
+        ),
         ("site/lab/secrets/token.json", format!("\"{CANARY}\"")),
-        ("site/lab/secrets/list.json", format!("{{\"schema\": \"{CANARY}\", \"version\": 1}}")),
+        (
+            "site/lab/secrets/list.json",
+            format!("{{\"schema\": \"{CANARY}\", \"version\": 1}}"),
+        ),
         (
             "site/lab/secrets/odd.json",
             format!("{{\"{CANARY}\": {{\"{CANARY}\": [\"{CANARY}\"]}}}}"),
         ),
-        ("site/lab/secrets/key.pem", format!("-----BEGIN KEY-----\n{CANARY}\n")),
+        (
+            "site/lab/secrets/key.pem",
+            format!("-----BEGIN KEY-----\n{CANARY}\n"),
+        ),
     ];
     for (path, text) in &files {
         sandbox.write(path, text);
@@ -333,7 +411,9 @@ fn secret_file_that_another_verb_reads_is_hidden() {
             assert!(!shown.contains(CANARY), "{arguments:?}: {shown}");
         }
     }
-    let hidden = sandbox.run(&["cloud-config", "site/lab/secrets/user-data.yaml"]).stdout;
+    let hidden = sandbox
+        .run(&["cloud-config", "site/lab/secrets/user-data.yaml"])
+        .stdout;
     assert_eq!(hidden, "#cloud-config\n(hidden)\n");
 }
 
@@ -342,12 +422,19 @@ fn secret_file_that_another_verb_reads_is_hidden() {
 fn link_to_a_file_of_secrets_is_hidden() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("site/lab/secrets/token", format!("{CANARY}: {CANARY}\n"));
-    for link in ["site/lab/link.yaml", "layercake.yaml", ".layercake-baseline.json"] {
+    for link in [
+        "site/lab/link.yaml",
+        "layercake.yaml",
+        ".layercake-baseline.json",
+    ] {
         let target = sandbox.path("site/lab/secrets/token");
         std::os::unix::fs::symlink(target, sandbox.path(link)).unwrap();
         let ran = sandbox.run(&["lint"]);
         let shown = [&ran.stdout[..], &ran.stderr].concat();
-        assert!(!shown.contains(CANARY) && shown.contains("hold"), "{link}: {shown}");
+        assert!(
+            !shown.contains(CANARY) && shown.contains("hold"),
+            "{link}: {shown}"
+        );
         std::fs::remove_file(sandbox.path(link)).unwrap();
     }
 }
@@ -358,11 +445,21 @@ fn finding_about_hidden_text_says_where_it_is_and_what_to_do() {
     let sandbox = Sandbox::with_sites();
     sandbox.write(SECRETS, passphrase("a").replace("\ndata:", "\ndat:"));
     let findings = sandbox.findings(&[]);
-    let finding = findings.iter().find(|it| it["rule"] == "unknown-document-key").unwrap();
+    let finding = findings
+        .iter()
+        .find(|it| it["rule"] == "unknown-document-key")
+        .unwrap();
     let place = &finding["primary"];
-    assert_eq!((&place["file"], &place["line"]), (&SECRETS.into(), &10.into()), "{finding:#}");
+    assert_eq!(
+        (&place["file"], &place["line"]),
+        (&SECRETS.into(), &10.into()),
+        "{finding:#}"
+    );
     assert!(finding["help"].is_string(), "{finding:#}");
-    assert!(findings.iter().any(|it| it["rule"] == "missing-data"), "{findings:#?}");
+    assert!(
+        findings.iter().any(|it| it["rule"] == "missing-data"),
+        "{findings:#?}"
+    );
 }
 
 /// Documents that say `cleartext` and were read as they should be are shown, wherever
@@ -376,9 +473,22 @@ fn public_document_is_shown() {
     sandbox.write("site/lab/two.yaml", text("deckhand/PublicKey/v1"));
     let anchored = text("example/Two/v1").replace("cleartext", "&c 'cleartext'");
     sandbox.write("site/lab/three.yaml", anchored);
-    sandbox.write("site/lab/four.yaml", wrapped("cleartext", "", "{plain: visible}"));
-    assert_eq!(sandbox.run(&["render"]).stdout.matches("plain: visible").count(), 5);
-    sandbox.write(ELSEWHERE, text("example/Db/v1").replace("  name", "  nam: visible\n  name"));
+    sandbox.write(
+        "site/lab/four.yaml",
+        wrapped("cleartext", "", "{plain: visible}"),
+    );
+    assert_eq!(
+        sandbox
+            .run(&["render"])
+            .stdout
+            .matches("plain: visible")
+            .count(),
+        5
+    );
+    sandbox.write(
+        ELSEWHERE,
+        text("example/Db/v1").replace("  name", "  nam: visible\n  name"),
+    );
     let shown = sandbox.run(&["lint"]).stdout;
     assert!(shown.contains("nam: visible"), "{shown}");
 }
@@ -393,7 +503,9 @@ fn no_mistake_in_a_document_shows_its_secret() {
     for batch in 0..batches {
         assert_hidden(|which, when| {
             let seeds = batch * BATCH..(batch + 1) * BATCH;
-            seeds.map(|seed| Mistake(seed).file(seed, which, when)).collect()
+            seeds
+                .map(|seed| Mistake(seed).file(seed, which, when))
+                .collect()
         });
     }
 }
@@ -445,8 +557,16 @@ impl Mistake {
         let text = match self.below(7) {
             0 => passphrase(MARK),
             1 => secret("deckhand/PrivateKey/v1", "cleartext", MARK),
-            2 => secret("example/Db/v1", "encrypted", &format!("\n  user: a\n  password: {MARK}")),
-            3 => secret("example/Db/v1", "encrypted", &format!("\n- a\n- {MARK}\n- b")),
+            2 => secret(
+                "example/Db/v1",
+                "encrypted",
+                &format!("\n  user: a\n  password: {MARK}"),
+            ),
+            3 => secret(
+                "example/Db/v1",
+                "encrypted",
+                &format!("\n- a\n- {MARK}\n- b"),
+            ),
             4 => wrapped("encrypted", "", MARK),
             5 => wrapped("cleartext", "  encrypted: {at: '2020', by: pegleg}\n", MARK),
             _ => passphrase(MARK) + &document("q", "site", "public"),
@@ -455,7 +575,11 @@ impl Mistake {
         let text = text.replace("name: p\n", &format!("name: p{seed}\n"));
         let mistaken = self.mutated(&text);
         // A mistake that splits the mark leaves no secret to hide.
-        let mistaken = if mistaken.contains(MARK) { mistaken } else { text };
+        let mistaken = if mistaken.contains(MARK) {
+            mistaken
+        } else {
+            text
+        };
         let padding = ["q", "a-good-deal-longer"][which];
         let word = format!("{CANARY}{padding}{when}{seed}");
         let text = mistaken.replace(MARK, &value.replace("{}", &word));
@@ -502,7 +626,10 @@ fn comments_beside_secret_documents_are_hidden() {
     let passphrase = document("p", "site", "new")
         .replace("example/Any/v1", "deckhand/Passphrase/v1")
         .replace("cleartext", "encrypted");
-    let commented: String = passphrase.lines().map(|line| format!("# {line} S\n")).collect();
+    let commented: String = passphrase
+        .lines()
+        .map(|line| format!("# {line} S\n"))
+        .collect();
     let public = document("public", "site", "{a: 1}");
     let unknown_layer = passphrase.replace("layer: site", "layer: sitee");
     let before_data = |text: &str| text.replace("\ndata:", "\n# data: S\ndata:");
@@ -511,7 +638,10 @@ fn comments_beside_secret_documents_are_hidden() {
         format!("{commented}{passphrase}"),
         format!("{passphrase}{commented}{public}"),
         format!("{public}# S\n{passphrase}"),
-        format!("{public}...\n# S\n---\n# S\n{}", passphrase.trim_start_matches("---\n")),
+        format!(
+            "{public}...\n# S\n---\n# S\n{}",
+            passphrase.trim_start_matches("---\n")
+        ),
         before_data(&passphrase),
         before_data(&unknown_layer),
         unknown_layer.replace("metadata:\n", "metadata: # S\n"),
@@ -519,7 +649,11 @@ fn comments_beside_secret_documents_are_hidden() {
     ];
     let in_folder = texts.iter().map(|text| (SECRETS, text.clone()));
     let elsewhere = texts.iter().map(|text| (ELSEWHERE, text.clone()));
-    let alone = ["# S\n".to_owned(), format!("# S\n{public}"), format!("{public}# S\n")];
+    let alone = [
+        "# S\n".to_owned(),
+        format!("# S\n{public}"),
+        format!("{public}# S\n"),
+    ];
     let alone = alone.into_iter().map(|text| (SECRETS, text));
     assert_texts_hidden(in_folder.chain(elsewhere).chain(alone));
 }

@@ -55,8 +55,10 @@ fn write(sandbox: &Sandbox, padding: &'static str, faults: Faults) {
     for (name, text) in files {
         sandbox.write(&format!("site/lab/hidden/{name}"), text);
     }
-    sandbox
-        .write("site/lab/included", format!("#cloud-config\nincluded: {}\n", of.named("included")));
+    sandbox.write(
+        "site/lab/included",
+        format!("#cloud-config\nincluded: {}\n", of.named("included")),
+    );
 }
 
 fn sound(of: &Secrets) -> Vec<(&'static str, String)> {
@@ -114,12 +116,31 @@ fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
     vec![
         ("60-open", config(&format!("open: [{}", named("open")))),
         ("60-alias", config(&format!("alias: *{}", named("alias")))),
-        ("60-twice", config(&format!("{0}: 1\n{0}: {1}", named("twice"), named("value")))),
+        (
+            "60-twice",
+            config(&format!("{0}: 1\n{0}: {1}", named("twice"), named("value"))),
+        ),
         ("60-list", config(&format!("- {}", named("item")))),
-        ("60-two", config(&format!("a: {}\n---\nb: {}", named("first"), named("second")))),
-        ("61-class", config(&format!("merge_how: {}(append)\na: 1", named("class")))),
-        ("61-option", config(&format!("merge_how: dict({})\na: 1", named("option")))),
-        ("61-shape", config(&format!("merge_how: [{{name: {}}}]\na: 1", named("shape")))),
+        (
+            "60-two",
+            config(&format!(
+                "a: {}\n---\nb: {}",
+                named("first"),
+                named("second")
+            )),
+        ),
+        (
+            "61-class",
+            config(&format!("merge_how: {}(append)\na: 1", named("class"))),
+        ),
+        (
+            "61-option",
+            config(&format!("merge_how: dict({})\na: 1", named("option"))),
+        ),
+        (
+            "61-shape",
+            config(&format!("merge_how: [{{name: {}}}]\na: 1", named("shape"))),
+        ),
         (
             "61-text",
             config(&format!(
@@ -129,7 +150,10 @@ fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
         ),
         (
             "62-patch",
-            format!("#cloud-config-jsonp\n[{{\"op\": \"{}\", \"path\": \"/a\"}}]\n", named("op")),
+            format!(
+                "#cloud-config-jsonp\n[{{\"op\": \"{}\", \"path\": \"/a\"}}]\n",
+                named("op")
+            ),
         ),
         (
             "62-test",
@@ -138,7 +162,10 @@ fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
                 named("test"),
             ),
         ),
-        ("62-json", format!("#cloud-config-jsonp\n[{}\n", named("json"))),
+        (
+            "62-json",
+            format!("#cloud-config-jsonp\n[{}\n", named("json")),
+        ),
         (
             "63-boundary",
             format!(
@@ -157,10 +184,16 @@ fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
             ),
         ),
         ("64-unknown", format!("{}\n", named("unknown"))),
-        ("64-remote", format!("#include\nhttp://{}.example.org/\n", named("host"))),
+        (
+            "64-remote",
+            format!("#include\nhttp://{}.example.org/\n", named("host")),
+        ),
         (
             "64-jinja",
-            format!("## template: jinja\n#cloud-config\na: {{{{ {} }}}}\n", named("jinja")),
+            format!(
+                "## template: jinja\n#cloud-config\na: {{{{ {} }}}}\n",
+                named("jinja")
+            ),
         ),
         (
             "65-comment",
@@ -172,7 +205,10 @@ fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
         ),
         (
             "66-archive",
-            format!("#cloud-config-archive\n- type: {0}\n  content: {0}\n", named("odd")),
+            format!(
+                "#cloud-config-archive\n- type: {0}\n  content: {0}\n",
+                named("odd")
+            ),
         ),
         ("67-include", format!("#include\n../{}\n", named("nowhere"))),
     ]
@@ -207,18 +243,43 @@ fn commands() -> Vec<Vec<&'static str>> {
         ]);
         commands.push(vec!["diff", "HEAD", "-o", form]);
     }
-    commands.push(vec!["lint", "--since", "HEAD", "--all-findings", "-o", "json=../saved.json"]);
+    commands.push(vec![
+        "lint",
+        "--since",
+        "HEAD",
+        "--all-findings",
+        "-o",
+        "json=../saved.json",
+    ]);
     for form in formats() {
-        commands.push(vec!["report", "../saved.json", "--all-findings", "-o", form]);
+        commands.push(vec![
+            "report",
+            "../saved.json",
+            "--all-findings",
+            "-o",
+            form,
+        ]);
     }
     commands.push(vec!["diff", "HEAD", "-o", "concise"]);
     commands.push(vec!["diff", "HEAD", "--verify-attribution", "--patch"]);
     for name in ["open", "hidden"] {
-        for path in
-            [".", ".packages", ".packages[1]", ".motd", ".users[0].passwd", ".guessed", "/public"]
-        {
+        for path in [
+            ".",
+            ".packages",
+            ".packages[1]",
+            ".motd",
+            ".users[0].passwd",
+            ".guessed",
+            "/public",
+        ] {
             commands.push(vec!["explain-value", "lab", "cloud-config", name, path]);
-            commands.push(vec!["explain-value", "--all-sites", "cloud-config", name, path]);
+            commands.push(vec![
+                "explain-value",
+                "--all-sites",
+                "cloud-config",
+                name,
+                path,
+            ]);
             commands.push(vec![
                 "explain-value",
                 "lab",
@@ -252,8 +313,18 @@ fn commands() -> Vec<Vec<&'static str>> {
         commands.push(vec!["impact", place]);
         commands.push(vec!["impact", place, "--format", "json"]);
     }
-    let why_not = ["explain-value", "lab", "cloud-config", "open", ".motd", "--why-not"];
-    for place in ["global/cloud/base.yaml:3", "site/lab/hidden/10-users.yaml:4"] {
+    let why_not = [
+        "explain-value",
+        "lab",
+        "cloud-config",
+        "open",
+        ".motd",
+        "--why-not",
+    ];
+    for place in [
+        "global/cloud/base.yaml:3",
+        "site/lab/hidden/10-users.yaml:4",
+    ] {
         commands.push([&why_not[..], &[place]].concat());
     }
     commands
@@ -280,7 +351,14 @@ fn all_runs(padding: &'static str, before: &'static str, faults: Faults) -> Vec<
     let runs = commands().into_iter().map(|arguments| {
         let ran = sandbox.run(&arguments);
         let (stdout, stderr) = (plain(&ran.stdout), plain(&ran.stderr));
-        (arguments.join(" "), Ran { stdout, stderr, ..ran })
+        (
+            arguments.join(" "),
+            Ran {
+                stdout,
+                stderr,
+                ..ran
+            },
+        )
     });
     runs.collect()
 }
@@ -311,16 +389,40 @@ fn outputs_about_parts_neither_contain_nor_depend_on_secrets() {
 #[test]
 fn only_secret_parts_are_hidden() {
     let sandbox = repository("q", Faults::None);
-    let rendered = |name: &str| sandbox.run(&["render", "--site", "lab", "--name", name]).stdout;
+    let rendered = |name: &str| {
+        sandbox
+            .run(&["render", "--site", "lab", "--name", name])
+            .stdout
+    };
     for name in ["hidden", "open"] {
-        assert!(rendered(name).contains("data: (hidden)"), "{}", rendered(name));
+        assert!(
+            rendered(name).contains("data: (hidden)"),
+            "{}",
+            rendered(name)
+        );
     }
-    assert!(rendered("plain").contains("motd: public"), "{}", rendered("plain"));
-    let shown =
-        sandbox.run(&["render", "--site", "lab", "--name", "open", "--show-secrets"]).stdout;
-    for name in ["package", "motd", "passwd", "patched", "added", "encoded", "archived", "included"]
-    {
-        assert!(shown.contains(&Secrets { padding: "q" }.named(name)), "{name}: {shown}");
+    assert!(
+        rendered("plain").contains("motd: public"),
+        "{}",
+        rendered("plain")
+    );
+    let shown = sandbox
+        .run(&[
+            "render",
+            "--site",
+            "lab",
+            "--name",
+            "open",
+            "--show-secrets",
+        ])
+        .stdout;
+    for name in [
+        "package", "motd", "passwd", "patched", "added", "encoded", "archived", "included",
+    ] {
+        assert!(
+            shown.contains(&Secrets { padding: "q" }.named(name)),
+            "{name}: {shown}"
+        );
     }
     for (arguments, ran) in all_runs("q", "w", Faults::None) {
         let is_guess = arguments.contains("guessed")
@@ -352,7 +454,9 @@ fn secret_parts_stay_secret_through_includes_and_links() {
         let printed = format!("{}{}", ran.stdout, ran.stderr);
         assert!(!printed.contains(CANARY), "{command:?}: {printed}");
     }
-    let rendered = sandbox.run(&["render", "--site", "lab", "--show-secrets"]).stdout;
+    let rendered = sandbox
+        .run(&["render", "--site", "lab", "--show-secrets"])
+        .stdout;
     assert!(rendered.contains(&format!("- {CANARY}")), "{rendered}");
 }
 
@@ -371,7 +475,10 @@ fn secret_parts_stay_secret_as_documents_and_as_named_files() {
         of.named("b"),
     );
     sandbox.write("site/lab/hidden/70-document", document);
-    let files = sound(&of).into_iter().chain(faulty(&of)).map(|(name, _)| name);
+    let files = sound(&of)
+        .into_iter()
+        .chain(faulty(&of))
+        .map(|(name, _)| name);
     let names: Vec<&str> = files.chain(["70-document"]).collect();
     for name in &names {
         sandbox.write(&format!("global/linked/{name}.yaml"), "");
@@ -384,7 +491,10 @@ fn secret_parts_stay_secret_as_documents_and_as_named_files() {
         );
     }
     sandbox.commit();
-    let asked: Vec<String> = names.iter().map(|name| format!("site/lab/asked/{name}")).collect();
+    let asked: Vec<String> = names
+        .iter()
+        .map(|name| format!("site/lab/asked/{name}"))
+        .collect();
     let mut commands: Vec<Vec<&str>> = Vec::new();
     for form in formats() {
         commands.push(vec!["lint", "--select", "all", "-o", form]);
@@ -402,11 +512,19 @@ fn secret_parts_stay_secret_as_documents_and_as_named_files() {
         assert!(ran.code < 2, "{command:?}: {printed}");
     }
     // From a subfolder, in which relative paths differ.
-    sandbox.write("site/lab/asked/below", "#include\n../hidden/10-users.yaml\n");
+    sandbox.write(
+        "site/lab/asked/below",
+        "#include\n../hidden/10-users.yaml\n",
+    );
     let below = sandbox.run(&["-C", "site/lab", "cloud-config", "asked/below"]);
-    assert!(!below.stdout.contains(CANARY) && below.stdout.contains("(hidden)"), "{below:?}");
+    assert!(
+        !below.stdout.contains(CANARY) && below.stdout.contains("(hidden)"),
+        "{below:?}"
+    );
     // Where nothing is declared secret, the same command shows it.
     sandbox.write("layercake.yaml", "");
-    let shown = sandbox.run(&["cloud-config", "site/lab/asked/below"]).stdout;
+    let shown = sandbox
+        .run(&["cloud-config", "site/lab/asked/below"])
+        .stdout;
     assert!(shown.contains(CANARY), "{shown}");
 }

@@ -21,7 +21,10 @@ impl Secrets {
 fn secret(schema: &str, name: &str, policy: &str, data: &str) -> String {
     document(name, "site", data)
         .replace("example/Any/v1", schema)
-        .replace("storagePolicy: cleartext", &format!("storagePolicy: {policy}"))
+        .replace(
+            "storagePolicy: cleartext",
+            &format!("storagePolicy: {policy}"),
+        )
 }
 
 pub(super) fn passphrase(name: &str, data: &str) -> String {
@@ -40,7 +43,10 @@ fn substituting(name: &str, sources: &[(&str, &str, &str, &str)], data: &str) ->
         })
         .collect();
     let text = document(name, "site", data);
-    text.replace("\ndata:", &format!("\n  substitutions:\n{substitutions}data:"))
+    text.replace(
+        "\ndata:",
+        &format!("\n  substitutions:\n{substitutions}data:"),
+    )
 }
 
 fn child(name: &str, parent: &str, data: &str) -> String {
@@ -82,11 +88,26 @@ pub(super) fn sound(of: &Secrets) -> Vec<(&'static str, String)> {
         of.named("second-line")
     );
     vec![
-        ("encrypted.yaml", passphrase("encrypted", &of.named("encrypted"))),
-        ("kind.yaml", secret(PASSPHRASE, "kind", "cleartext", &of.named("kind"))),
-        ("key.yaml", secret("deckhand/PrivateKey/v1", "key", "cleartext", &block)),
-        ("mapping.yaml", secret("example/Secret/v1", "mapping", "encrypted", &mapping)),
-        ("parent.yaml", parent.replace("data: {}", &format!("data: {mapping}"))),
+        (
+            "encrypted.yaml",
+            passphrase("encrypted", &of.named("encrypted")),
+        ),
+        (
+            "kind.yaml",
+            secret(PASSPHRASE, "kind", "cleartext", &of.named("kind")),
+        ),
+        (
+            "key.yaml",
+            secret("deckhand/PrivateKey/v1", "key", "cleartext", &block),
+        ),
+        (
+            "mapping.yaml",
+            secret("example/Secret/v1", "mapping", "encrypted", &mapping),
+        ),
+        (
+            "parent.yaml",
+            parent.replace("data: {}", &format!("data: {mapping}")),
+        ),
         ("child.yaml", child("child", "parent", "{own: 1}")),
         ("wrapped.yaml", wrapped),
         (
@@ -96,7 +117,12 @@ pub(super) fn sound(of: &Secrets) -> Vec<(&'static str, String)> {
                 &[
                     (PASSPHRASE, "encrypted", ".", "path: .password"),
                     (PASSPHRASE, "kind", ".", "path: .url, pattern: PASS"),
-                    ("deckhand/CertificateKey/v1", "wrapped", ".", "path: .wrapped"),
+                    (
+                        "deckhand/CertificateKey/v1",
+                        "wrapped",
+                        ".",
+                        "path: .wrapped",
+                    ),
                     ("example/Secret/v1", "mapping", ".", "path: .tree"),
                     ("deckhand/PrivateKey/v1", "key", ".", "path: .pem"),
                 ],
@@ -145,7 +171,10 @@ pub(super) fn sound(of: &Secrets) -> Vec<(&'static str, String)> {
 fn replaced(of: &Secrets) -> String {
     let data = format!("{{old: {}, kept: {}}}", of.named("old"), of.named("kept"));
     let parent = secret("example/Any/v1", "replaced", "encrypted", &data)
-        .replace("  storagePolicy", "  labels: {name: replaced}\n  storagePolicy")
+        .replace(
+            "  storagePolicy",
+            "  labels: {name: replaced}\n  storagePolicy",
+        )
         .replace("layer: site", "layer: global");
     let replacement = child("replaced", "replaced", "{old: public}")
         .replace("  storagePolicy", "  replacement: true\n  storagePolicy");
@@ -179,9 +208,24 @@ pub(super) fn questions() -> Vec<Vec<&'static str>> {
     ] {
         questions.push(vec!["explain-value", "lab", schema, name, path]);
         questions.push(vec!["explain-value", "--all-sites", schema, name, path]);
-        questions.push(vec!["explain-value", "lab", schema, name, path, "--format", "json"]);
+        questions.push(vec![
+            "explain-value",
+            "lab",
+            schema,
+            name,
+            path,
+            "--format",
+            "json",
+        ]);
     }
-    let why_not = ["explain-value", "lab", "example/Any/v1", "taker", ".tree", "--why-not"];
+    let why_not = [
+        "explain-value",
+        "lab",
+        "example/Any/v1",
+        "taker",
+        ".tree",
+        "--why-not",
+    ];
     for place in [
         "site/lab/secrets/encrypted.yaml:8",
         "site/lab/secrets/mapping.yaml:9",
@@ -209,17 +253,45 @@ pub(super) fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
     let nested = |data: &str| secret("example/Secret/v1", "nested", "encrypted", data);
     let from = |name: &'static str, dest: &'static str| (PASSPHRASE, name, ".", dest);
     vec![
-        ("open.yaml", broken("open", &format!("{{a: {}", of.named("open")))),
-        ("quote.yaml", broken("quote", &format!("\"{}", of.named("quote")))),
-        ("tab.yaml", broken("tab", &format!("\n\t{}: {}", of.named("tab"), of.named("tab-value")))),
-        ("alias.yaml", broken("alias", &format!("*{}", of.named("alias")))),
-        ("anchor.yaml", broken("anchor", &format!("[&{0} x, &{0} y]", of.named("anchor")))),
-        ("tag.yaml", broken("tag", &format!("!{} x", of.named("tag")))),
-        ("int.yaml", broken("int", &format!("!!int {}", of.named("int")))),
+        (
+            "open.yaml",
+            broken("open", &format!("{{a: {}", of.named("open"))),
+        ),
+        (
+            "quote.yaml",
+            broken("quote", &format!("\"{}", of.named("quote"))),
+        ),
+        (
+            "tab.yaml",
+            broken(
+                "tab",
+                &format!("\n\t{}: {}", of.named("tab"), of.named("tab-value")),
+            ),
+        ),
+        (
+            "alias.yaml",
+            broken("alias", &format!("*{}", of.named("alias"))),
+        ),
+        (
+            "anchor.yaml",
+            broken("anchor", &format!("[&{0} x, &{0} y]", of.named("anchor"))),
+        ),
+        (
+            "tag.yaml",
+            broken("tag", &format!("!{} x", of.named("tag"))),
+        ),
+        (
+            "int.yaml",
+            broken("int", &format!("!!int {}", of.named("int"))),
+        ),
         (
             "twice.yaml",
-            nested(&format!("\n  {0}: {1}\n  {0}: {1}\n", of.named("twice"), of.named("value")))
-                .replace("nested", "twice"),
+            nested(&format!(
+                "\n  {0}: {1}\n  {0}: {1}\n",
+                of.named("twice"),
+                of.named("value")
+            ))
+            .replace("nested", "twice"),
         ),
         ("again.yaml", passphrase("encrypted", &of.named("again"))),
         (
@@ -227,17 +299,35 @@ pub(super) fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
             passphrase("layered", "x")
                 .replace("layer: site", &format!("layer: {}", of.named("layer"))),
         ),
-        ("listed.yaml", format!("---\n- {{schema: {PASSPHRASE}, data: {}}}\n", of.named("listed"))),
+        (
+            "listed.yaml",
+            format!(
+                "---\n- {{schema: {PASSPHRASE}, data: {}}}\n",
+                of.named("listed")
+            ),
+        ),
         (
             "no-schema.yaml",
-            secret("example/Secret/v1", "no-schema", "encrypted", &of.named("no-schema"))
-                .replace("schema: example/Secret/v1\n", ""),
+            secret(
+                "example/Secret/v1",
+                "no-schema",
+                "encrypted",
+                &of.named("no-schema"),
+            )
+            .replace("schema: example/Secret/v1\n", ""),
         ),
         (
             "unmatched.yaml",
-            substituting("unmatched", &[from("kind", "path: .url, pattern: NOWHERE")], "{}")
-                .replace("cleartext", "encrypted")
-                .replace("data: {}", &format!("data: {{url: {}}}", of.named("searched"))),
+            substituting(
+                "unmatched",
+                &[from("kind", "path: .url, pattern: NOWHERE")],
+                "{}",
+            )
+            .replace("cleartext", "encrypted")
+            .replace(
+                "data: {}",
+                &format!("data: {{url: {}}}", of.named("searched")),
+            ),
         ),
         (
             "source-pattern.yaml",
@@ -264,27 +354,51 @@ pub(super) fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
             "over.yaml",
             substituting(
                 "over",
-                &[from("encrypted", "path: .a, pattern: X"), from("kind", "path: .a")],
+                &[
+                    from("encrypted", "path: .a, pattern: X"),
+                    from("kind", "path: .a"),
+                ],
                 "{a: {b: X}}",
             ),
         ),
-        ("backslash.yaml", passphrase("backslash", &format!("'{}\\1'", of.named("backslash")))),
+        (
+            "backslash.yaml",
+            passphrase("backslash", &format!("'{}\\1'", of.named("backslash"))),
+        ),
         (
             "escapes.yaml",
-            substituting("escapes", &[from("backslash", "path: .a, pattern: X")], "{a: aXb}"),
+            substituting(
+                "escapes",
+                &[from("backslash", "path: .a, pattern: X")],
+                "{a: aXb}",
+            ),
         ),
-        ("newline.yaml", passphrase("newline", &format!("'{}\\n'", of.named("newline")))),
+        (
+            "newline.yaml",
+            passphrase("newline", &format!("'{}\\n'", of.named("newline"))),
+        ),
         (
             "breaks.yaml",
-            substituting("breaks", &[from("newline", "path: .a, pattern: X")], "{a: aXb}"),
+            substituting(
+                "breaks",
+                &[from("newline", "path: .a, pattern: X")],
+                "{a: aXb}",
+            ),
         ),
         (
             "recursion.yaml",
-            substituting("recursion", &[from("kind", "'path': '.', pattern: X")], "{a: [X]}"),
+            substituting(
+                "recursion",
+                &[from("kind", "'path': '.', pattern: X")],
+                "{a: [X]}",
+            ),
         ),
         (
             "bare.yaml",
-            format!("---\nschema: {PASSPHRASE}\ndata: {}\nodd: {{a: 1, a: 2}}\n", of.named("bare")),
+            format!(
+                "---\nschema: {PASSPHRASE}\ndata: {}\nodd: {{a: 1, a: 2}}\n",
+                of.named("bare")
+            ),
         ),
         (
             "no-schema.yaml",
@@ -370,9 +484,15 @@ fn without_time(verb: &[&str], mut ran: Ran) -> Ran {
         ran.stdout.truncate(time);
     }
     // The id of a commit depends on all contents.
-    let has_commit =
-        |line: &&str| ["\"commit\": ", "<dt>repository</dt>"].iter().any(|it| line.contains(it));
-    let lines = ran.stdout.split_inclusive('\n').filter(|line| !has_commit(line));
+    let has_commit = |line: &&str| {
+        ["\"commit\": ", "<dt>repository</dt>"]
+            .iter()
+            .any(|it| line.contains(it))
+    };
+    let lines = ran
+        .stdout
+        .split_inclusive('\n')
+        .filter(|line| !has_commit(line));
     ran.stdout = lines.collect();
     ran
 }
@@ -397,17 +517,34 @@ fn runs_of_all_rules(sandbox: &Sandbox) -> Vec<(String, Ran)> {
     ];
     let forms = formats().flat_map(|form| {
         let of_run = vec!["lint", "--show-ignored", "-o", form];
-        [of_run, vec!["report", "../saved.json", "--show-ignored", "-o", form]]
+        [
+            of_run,
+            vec!["report", "../saved.json", "--show-ignored", "-o", form],
+        ]
     });
-    let verbs: Vec<Vec<&str>> = verbs.iter().map(|verb| verb.to_vec()).chain(forms).collect();
+    let verbs: Vec<Vec<&str>> = verbs
+        .iter()
+        .map(|verb| verb.to_vec())
+        .chain(forms)
+        .collect();
     let ran = verbs.iter().map(|verb| {
         let ran = sandbox.run(verb);
-        (format!("all rules: {}", verb.join(" ")), without_time(verb, ran))
+        (
+            format!("all rules: {}", verb.join(" ")),
+            without_time(verb, ran),
+        )
     });
     let mut runs: Vec<(String, Ran)> = ran.collect();
     let baseline = std::fs::read_to_string(sandbox.path(".layercake-baseline.json"));
     let stdout = baseline.expect("the baseline was written");
-    runs.push((".layercake-baseline.json".into(), Ran { code: 0, stdout, stderr: String::new() }));
+    runs.push((
+        ".layercake-baseline.json".into(),
+        Ran {
+            code: 0,
+            stdout,
+            stderr: String::new(),
+        },
+    ));
     runs
 }
 
@@ -421,7 +558,10 @@ fn commands_about_values_succeed() {
         let is_secret = arguments[0] == "explain-value"
             && !arguments.contains(&"--why-not")
             && ![".", ".own", ".old"].contains(&arguments[4]);
-        assert!(!is_secret || ran.stdout.contains("hidden"), "{arguments:?}: {ran:?}");
+        assert!(
+            !is_secret || ran.stdout.contains("hidden"),
+            "{arguments:?}: {ran:?}"
+        );
     }
 }
 
@@ -429,8 +569,12 @@ fn commands_about_values_succeed() {
 fn outputs_neither_contain_nor_depend_on_secrets() {
     for with_faults in [false, true] {
         let short = repository(&Secrets { padding: "q" }, with_faults);
-        let long =
-            repository(&Secrets { padding: "a-good-deal-longer-than-the-other-one" }, with_faults);
+        let long = repository(
+            &Secrets {
+                padding: "a-good-deal-longer-than-the-other-one",
+            },
+            with_faults,
+        );
         let (short, long) = (all_runs(&short), all_runs(&long));
         for ((arguments, of_short), (_, of_long)) in short.iter().zip(&long) {
             for ran in [of_short, of_long] {
@@ -439,7 +583,10 @@ fn outputs_neither_contain_nor_depend_on_secrets() {
                 assert!(held.is_none(), "{arguments}: {held:?}");
             }
             let lines = of_short.stdout.lines().zip(of_long.stdout.lines());
-            let different: Vec<_> = lines.filter(|(short, long)| short != long).take(3).collect();
+            let different: Vec<_> = lines
+                .filter(|(short, long)| short != long)
+                .take(3)
+                .collect();
             assert!(different.is_empty(), "{arguments}: {different:#?}");
             assert_eq!(of_short, of_long, "{arguments}");
         }
@@ -466,7 +613,10 @@ fn planted_faults_are_found() {
         "unmatched-pattern",
         "unmatched-source-pattern",
     ] {
-        assert!(met.iter().any(|it| it == rule), "{rule} is not found: {met:?}");
+        assert!(
+            met.iter().any(|it| it == rule),
+            "{rule} is not found: {met:?}"
+        );
     }
 }
 
@@ -476,14 +626,32 @@ fn render_shows_secrets_on_request() {
     let sandbox = repository(&of, false);
     for format in ["yaml", "json"] {
         let ran = sandbox.run(&["render", "--format", format, "--show-secrets"]);
-        for name in ["encrypted", "kind", "key", "below", "item", "wrapped", "second-line"] {
+        for name in [
+            "encrypted",
+            "kind",
+            "key",
+            "below",
+            "item",
+            "wrapped",
+            "second-line",
+        ] {
             assert!(ran.stdout.contains(&of.named(name)), "{format}: {name}");
         }
         let url = format!("mysql://user:{}@host", of.named("kind"));
-        assert_eq!(ran.stdout.matches(&url).count(), 2, "{format}: it is shown twice");
+        assert_eq!(
+            ran.stdout.matches(&url).count(),
+            2,
+            "{format}: it is shown twice"
+        );
         let hidden = sandbox.run(&["render", "--format", format]).stdout;
-        assert!(hidden.contains("(hidden)") || hidden.contains("hidden\":"), "{hidden}");
-        assert!(!hidden.contains("mysql://"), "a string built from a secret is secret");
+        assert!(
+            hidden.contains("(hidden)") || hidden.contains("hidden\":"),
+            "{hidden}"
+        );
+        assert!(
+            !hidden.contains("mysql://"),
+            "a string built from a secret is secret"
+        );
     }
 }
 
@@ -491,16 +659,37 @@ fn render_shows_secrets_on_request() {
 #[test]
 fn reports_have_no_fix_after_a_secret() {
     let sandbox = Sandbox::with_sites();
-    let text = document("key", "site", "\n  pass: sesame # layercake: ignore[octal-integer] old\n")
-        .replace("storagePolicy: cleartext", "storagePolicy: encrypted")
-        .replace("  name: key", "  name: key # layercake: ignore[boolean-word] old");
+    let text = document(
+        "key",
+        "site",
+        "\n  pass: sesame # layercake: ignore[octal-integer] old\n",
+    )
+    .replace("storagePolicy: cleartext", "storagePolicy: encrypted")
+    .replace(
+        "  name: key",
+        "  name: key # layercake: ignore[boolean-word] old",
+    );
     sandbox.write("site/lab/key.yaml", text);
     let rules = "octal-integer,boolean-word,unused-ignore";
-    let json = sandbox.run(&["lint", "--select", rules, "-o", "json"]).json();
+    let json = sandbox
+        .run(&["lint", "--select", rules, "-o", "json"])
+        .json();
     let has_fix = |finding: &serde_json::Value| finding["fix"].is_object();
     let findings = json["findings"].as_array().unwrap();
-    assert_eq!(findings.iter().map(has_fix).collect::<Vec<_>>(), [true, false], "{findings:#?}");
-    let sarif = sandbox.run(&["lint", "--select", rules, "-o", "sarif"]).json();
+    assert_eq!(
+        findings.iter().map(has_fix).collect::<Vec<_>>(),
+        [true, false],
+        "{findings:#?}"
+    );
+    let sarif = sandbox
+        .run(&["lint", "--select", rules, "-o", "sarif"])
+        .json();
     let results = sarif["runs"][0]["results"].as_array().unwrap();
-    assert_eq!(results.iter().filter(|it| it.get("fixes").is_some()).count(), 1);
+    assert_eq!(
+        results
+            .iter()
+            .filter(|it| it.get("fixes").is_some())
+            .count(),
+        1
+    );
 }

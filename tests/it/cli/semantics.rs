@@ -5,7 +5,11 @@ use serde_json::Value as Json;
 
 use super::{Sandbox, definition, document};
 
-const BOTH: [&[&str]; 3] = [&[], &["--semantics", "documented"], &["--semantics", "deckhand"]];
+const BOTH: [&[&str]; 3] = [
+    &[],
+    &["--semantics", "documented"],
+    &["--semantics", "deckhand"],
+];
 
 /// A document with its own name as a label.
 fn labelled(name: &str, layer: &str, data: &str) -> String {
@@ -24,15 +28,28 @@ fn child(name: &str, layer: &str, parent: &str, actions: &str, data: &str) -> St
 fn with_index_merge() -> Sandbox {
     let sandbox = Sandbox::with_sites();
     let parent = labelled("host-global", "global", "{files: [{path: /a}, {path: /b}]}");
-    sandbox.write("global/host.yaml", parent.replace("abstract: false", "abstract: true"));
+    sandbox.write(
+        "global/host.yaml",
+        parent.replace("abstract: false", "abstract: true"),
+    );
     let actions = "{method: merge, path: '.files[2]'}";
-    let host = child("host", "type", "host-global", actions, "{files: [{}, {}, {path: /c}]}");
+    let host = child(
+        "host",
+        "type",
+        "host-global",
+        actions,
+        "{files: [{}, {}, {path: /c}]}",
+    );
     sandbox.write("type/small/host.yaml", host);
     sandbox
 }
 
 fn of_rule(findings: &[Json], rule: &str) -> Vec<Json> {
-    findings.iter().filter(|finding| finding["rule"] == rule).cloned().collect()
+    findings
+        .iter()
+        .filter(|finding| finding["rule"] == rule)
+        .cloned()
+        .collect()
 }
 
 fn undecided(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Json> {
@@ -43,14 +60,23 @@ fn undecided(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Json> {
 #[track_caller]
 fn assert_refused(sandbox: &Sandbox, rule: &str, file: &str) {
     for meaning in BOTH {
-        assert_eq!(sandbox.run(&[&["lint"], meaning].concat()).code, 1, "{meaning:?}");
+        assert_eq!(
+            sandbox.run(&[&["lint"], meaning].concat()).code,
+            1,
+            "{meaning:?}"
+        );
         let found = of_rule(&sandbox.findings(meaning), rule);
         let is_error = |finding: &&Json| {
             finding["severity"] == "error"
                 && finding.to_string().contains(file)
-                && finding.to_string().contains("Deckhand refuses the whole site")
+                && finding
+                    .to_string()
+                    .contains("Deckhand refuses the whole site")
         };
-        assert!(found.iter().any(|finding| is_error(&finding)), "{meaning:?}: {found:#?}");
+        assert!(
+            found.iter().any(|finding| is_error(&finding)),
+            "{meaning:?}: {found:#?}"
+        );
         assert_eq!(found.len(), 1, "{meaning:?}: {found:#?}");
     }
 }
@@ -70,17 +96,28 @@ fn value_refused_as_a_template_is_an_error_with_both_semantics() {
     sandbox.write("site/lab/secrets/pw.yaml", secret);
     assert_refused(&sandbox, "invalid-substitution", "site/lab/chart.yaml");
     let found = sandbox.findings(&["--semantics", "documented"]);
-    assert!(of_rule(&found, "backslash-in-pattern-value").is_empty(), "one fault, one finding");
+    assert!(
+        of_rule(&found, "backslash-in-pattern-value").is_empty(),
+        "one fault, one finding"
+    );
 }
 
 #[test]
 fn action_that_fails_only_in_deckhand_is_an_error_with_both_semantics() {
     let cases = [
-        ("{database: {x: 1}}", "{method: merge, path: .database}", "{database: {y: 2}}"),
+        (
+            "{database: {x: 1}}",
+            "{method: merge, path: .database}",
+            "{database: {y: 2}}",
+        ),
         ("{a: s}", "{method: merge, path: '.a[1]'}", "{a: [5, 6]}"),
         ("{a: [1]}", "{method: merge, path: '.a[3]'}", "{a: [5, 6]}"),
     ];
-    let rules = ["missing-action-path", "invalid-action", "missing-action-path"];
+    let rules = [
+        "missing-action-path",
+        "invalid-action",
+        "missing-action-path",
+    ];
     for ((parent, actions, data), rule) in cases.into_iter().zip(rules) {
         let sandbox = Sandbox::with_sites();
         sandbox.write("global/parent.yaml", labelled("parent", "global", parent));
@@ -94,10 +131,25 @@ fn action_that_fails_only_in_deckhand_is_an_error_with_both_semantics() {
 #[test]
 fn refusal_caused_by_a_difference_is_an_error_with_both_semantics() {
     let sandbox = Sandbox::with_sites();
-    sandbox.write("global/parent.yaml", labelled("parent", "global", "{keep: 1, drop: 1}"));
-    let text = child("middle", "type", "parent", "{method: delete, path: .drop}", "{}");
+    sandbox.write(
+        "global/parent.yaml",
+        labelled("parent", "global", "{keep: 1, drop: 1}"),
+    );
+    let text = child(
+        "middle",
+        "type",
+        "parent",
+        "{method: delete, path: .drop}",
+        "{}",
+    );
     sandbox.write("type/small/middle.yaml", text);
-    let text = child("last", "site", "middle", "{method: delete, path: .keep}", "{}");
+    let text = child(
+        "last",
+        "site",
+        "middle",
+        "{method: delete, path: .keep}",
+        "{}",
+    );
     sandbox.write("site/lab/last.yaml", text);
     assert_refused(&sandbox, "missing-action-path", "site/lab/last.yaml");
 }
@@ -131,8 +183,9 @@ fn schema_that_refuses_only_deckhands_result_is_an_error_with_both_semantics() {
 fn words_of(text: &str) -> String {
     let mut parts = text.split('<');
     let first = parts.next().unwrap_or_default().to_owned();
-    let bare =
-        parts.fold(first, |all, part| all + " " + part.split_once('>').map_or(part, |it| it.1));
+    let bare = parts.fold(first, |all, part| {
+        all + " " + part.split_once('>').map_or(part, |it| it.1)
+    });
     bare.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -145,7 +198,12 @@ fn every_report_names_the_semantics_and_their_origin() {
     for (configured, arguments, meaning, chosen_by) in [
         (None, &[][..], "documented", "default"),
         (Some("deckhand"), &[], "deckhand", "configuration"),
-        (Some("deckhand"), &["--semantics", "documented"], "documented", "flag"),
+        (
+            Some("deckhand"),
+            &["--semantics", "documented"],
+            "documented",
+            "flag",
+        ),
         (Some("deckhand"), &["--isolated"], "documented", "default"),
         (None, &["--semantics", "deckhand"], "deckhand", "flag"),
     ] {
@@ -154,7 +212,11 @@ fn every_report_names_the_semantics_and_their_origin() {
             Some(meaning) => std::fs::write(file, format!("semantics: {meaning}\n")).unwrap(),
             None => drop(std::fs::remove_file(file)),
         }
-        for verb in [&["lint"][..], &["lint", "--since", "HEAD"], &["diff", "HEAD"]] {
+        for verb in [
+            &["lint"][..],
+            &["lint", "--since", "HEAD"],
+            &["diff", "HEAD"],
+        ] {
             let words = format!("semantics {meaning} ({chosen_by})");
             let report = |format: &str| {
                 let ran = sandbox.run(&[verb, arguments, &["-o", format]].concat());
@@ -163,7 +225,10 @@ fn every_report_names_the_semantics_and_their_origin() {
             };
             for format in ["full", "markdown", "comment", "html"] {
                 let text = report(format);
-                assert!(words_of(&text).contains(&words), "{verb:?} {format} {words}: {text}");
+                assert!(
+                    words_of(&text).contains(&words),
+                    "{verb:?} {format} {words}: {text}"
+                );
             }
             let expected = serde_json::json!({"meaning": meaning, "chosen_by": chosen_by});
             let sarif: Json = serde_json::from_str(&report("sarif")).unwrap();
@@ -190,7 +255,10 @@ fn report_without_differences_names_the_semantics() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     let shown = sandbox.run(&["diff", "HEAD"]).stdout;
-    assert!(words_of(&shown).ends_with(" · semantics documented (default)"), "{shown}");
+    assert!(
+        words_of(&shown).ends_with(" · semantics documented (default)"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -244,8 +312,18 @@ fn difference_is_reported_only_at_the_document_that_causes_it() {
 fn difference_that_no_output_shows_needs_no_choice() {
     let sandbox = with_index_merge();
     let text = std::fs::read_to_string(sandbox.path("type/small/host.yaml")).unwrap();
-    sandbox.write("type/small/host.yaml", text.replace("abstract: false", "abstract: true"));
-    assert_eq!(sandbox.rules(&[]).iter().filter(|it| *it == "undecided-semantics").count(), 0);
+    sandbox.write(
+        "type/small/host.yaml",
+        text.replace("abstract: false", "abstract: true"),
+    );
+    assert_eq!(
+        sandbox
+            .rules(&[])
+            .iter()
+            .filter(|it| *it == "undecided-semantics")
+            .count(),
+        0
+    );
     let heir = child("heir", "site", "host", "{method: merge, path: .}", "{x: 1}");
     sandbox.write("site/lab/heir.yaml", heir);
     let found = undecided(&sandbox, &[]);
@@ -256,8 +334,17 @@ fn difference_that_no_output_shows_needs_no_choice() {
 #[test]
 fn two_equal_results_need_no_choice() {
     let sandbox = Sandbox::with_sites();
-    sandbox.write("global/parent.yaml", labelled("parent", "global", "{a: [1, 1]}"));
-    let text = child("child", "site", "parent", "{method: delete, path: '.a[1]'}", "{}");
+    sandbox.write(
+        "global/parent.yaml",
+        labelled("parent", "global", "{a: [1, 1]}"),
+    );
+    let text = child(
+        "child",
+        "site",
+        "parent",
+        "{method: delete, path: '.a[1]'}",
+        "{}",
+    );
     sandbox.write("site/lab/child.yaml", text);
     assert_eq!(sandbox.rules(&[]), ["different-delete"]);
 }
@@ -266,7 +353,13 @@ fn two_equal_results_need_no_choice() {
 fn action_path_and_control_parent_need_a_choice_too() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("global/parent.yaml", labelled("parent", "global", "{a: 1}"));
-    let text = child("child", "site", "parent", "{method: replace, path: $}", "{b: 1}");
+    let text = child(
+        "child",
+        "site",
+        "parent",
+        "{method: replace, path: $}",
+        "{b: 1}",
+    );
     sandbox.write("site/lab/child.yaml", text);
     let found = undecided(&sandbox, &[]);
     assert_eq!(found.len(), 1, "{found:#?}");
@@ -275,7 +368,13 @@ fn action_path_and_control_parent_need_a_choice_too() {
     let control = labelled("parent", "global", "{a: 1}")
         .replace("metadata/Document/v1", "metadata/Control/v1");
     sandbox.write("global/parent.yaml", control);
-    let text = child("child", "site", "parent", "{method: merge, path: .}", "{b: 1}");
+    let text = child(
+        "child",
+        "site",
+        "parent",
+        "{method: merge, path: .}",
+        "{b: 1}",
+    );
     sandbox.write("site/lab/child.yaml", text);
     let found = undecided(&sandbox, &[]);
     assert_eq!(found.len(), 1, "{found:#?}");
@@ -289,16 +388,29 @@ fn results_that_hold_a_secret_are_not_shown() {
         .map(|secret| {
             let sandbox = Sandbox::with_sites();
             let parent = labelled("parent", "global", "{a: [{x: 1}]}");
-            sandbox.write("global/parent.yaml", parent.replace("cleartext", "encrypted"));
+            sandbox.write(
+                "global/parent.yaml",
+                parent.replace("cleartext", "encrypted"),
+            );
             let actions = "{method: merge, path: '.a[1]'}";
             let data = format!("{{a: [{{}}, {{y: {secret}}}]}}");
             let text = child("child", "site", "parent", actions, &data);
-            sandbox.write("site/lab/child.yaml", text.replace("cleartext", "encrypted"));
+            sandbox.write(
+                "site/lab/child.yaml",
+                text.replace("cleartext", "encrypted"),
+            );
             let found = undecided(&sandbox, &[]);
             assert_eq!(found.len(), 1, "{found:#?}");
             let ran = sandbox.run(&["lint", "-o", "full"]);
-            assert!(ran.stdout.contains("both results are secret"), "{}", ran.stdout);
-            ran.stdout.lines().filter(|line| !line.contains(" rendered ")).collect()
+            assert!(
+                ran.stdout.contains("both results are secret"),
+                "{}",
+                ran.stdout
+            );
+            ran.stdout
+                .lines()
+                .filter(|line| !line.contains(" rendered "))
+                .collect()
         })
         .collect();
     assert!(!reports[0].contains("hunter2"));
@@ -314,15 +426,25 @@ fn init_chooses_semantics_and_says_why() {
     let differing = with_index_merge();
     let text = written(&differing);
     let reason = "# This repository has 1 place that renders differently, in 2 sites.\n";
-    assert!(text.contains(&format!("{reason}semantics: deckhand\n")), "{text}");
-    assert_eq!(differing.run(&["lint"]).code, 0, "it is a warning from then on");
+    assert!(
+        text.contains(&format!("{reason}semantics: deckhand\n")),
+        "{text}"
+    );
+    assert_eq!(
+        differing.run(&["lint"]).code,
+        0,
+        "it is a warning from then on"
+    );
     let text = written(&Sandbox::with_sites());
     assert!(text.contains("# This repository renders equally with both.\nsemantics: deckhand\n"));
     let empty = Sandbox::new();
     empty.write("readme.txt", "nothing\n");
     assert!(written(&empty).contains("could not be rendered"));
     let broken = Sandbox::with_sites();
-    broken.write("site/lab/site-definition.yaml", definition("lab", "").replace("data", "- data"));
+    broken.write(
+        "site/lab/site-definition.yaml",
+        definition("lab", "").replace("data", "- data"),
+    );
     assert!(written(&broken).contains("semantics: deckhand\n"));
 }
 
@@ -337,16 +459,49 @@ fn refused_agrees_with_the_notes() {
              cleartext\n  layeringDefinition: {{abstract: false, layer: site}}\n"
         )
     };
-    let source = format!("---\nschema: deckhand/Passphrase/v1\n{}data: secret\n", metadata("pw"));
+    let source = format!(
+        "---\nschema: deckhand/Passphrase/v1\n{}data: secret\n",
+        metadata("pw")
+    );
     let recursion = "recurse: {depth: -1}";
     for (src_path, dest, data, is_refused) in [
-        (".", format!("path: .a, pattern: PW, {recursion}"), "{b: 1}", false),
-        (".", format!("path: .b.a, pattern: PW, {recursion}"), "{b: 1}", true),
+        (
+            ".",
+            format!("path: .a, pattern: PW, {recursion}"),
+            "{b: 1}",
+            false,
+        ),
+        (
+            ".",
+            format!("path: .b.a, pattern: PW, {recursion}"),
+            "{b: 1}",
+            true,
+        ),
         (".", "path: .a, pattern: PW".to_owned(), "{b: 1}", true),
-        (".", format!("path: .a, pattern: PW, {recursion}"), "{a: []}", false),
-        (".", format!("path: ., pattern: PW, {recursion}"), "[]", true),
-        (".", format!("path: ., pattern: PW, {recursion}"), "{}", false),
-        (".", "path: .a, pattern: '(PW(?(1)a|b))'".to_owned(), "{a: PW}", false),
+        (
+            ".",
+            format!("path: .a, pattern: PW, {recursion}"),
+            "{a: []}",
+            false,
+        ),
+        (
+            ".",
+            format!("path: ., pattern: PW, {recursion}"),
+            "[]",
+            true,
+        ),
+        (
+            ".",
+            format!("path: ., pattern: PW, {recursion}"),
+            "{}",
+            false,
+        ),
+        (
+            ".",
+            "path: .a, pattern: '(PW(?(1)a|b))'".to_owned(),
+            "{a: PW}",
+            false,
+        ),
         (".", "path: .a, pattern: '(PW'".to_owned(), "{a: PW}", true),
         (".a/b", "path: .a".to_owned(), "{a: PW}", false),
     ] {

@@ -16,10 +16,19 @@ const SHELLS: [&str; 5] = ["bash", "zsh", "fish", "powershell", "elvish"];
 fn bash_completes_verbs_and_flags() {
     let words = |line: &[&str]| completed_by_bash(line);
     assert_eq!(words(&["layercake", "expl"]), ["explain", "explain-value"]);
-    assert_eq!(words(&["layercake", "lint", "--expect"]), ["--expect-unchanged"]);
+    assert_eq!(
+        words(&["layercake", "lint", "--expect"]),
+        ["--expect-unchanged"]
+    );
     assert_eq!(words(&["layercake", "config", "sh"]), ["show"]);
-    assert_eq!(words(&["layercake", "lint", "--semantics", "de"]), ["deckhand"]);
-    assert!(words(&["layercake", "deb"]).is_empty(), "hidden verbs are not offered");
+    assert_eq!(
+        words(&["layercake", "lint", "--semantics", "de"]),
+        ["deckhand"]
+    );
+    assert!(
+        words(&["layercake", "deb"]).is_empty(),
+        "hidden verbs are not offered"
+    );
 }
 
 #[test]
@@ -32,22 +41,34 @@ fn bash_completes_rules_formats_sites_and_revisions() {
         words(&["lint", "--select", "missing-p"]),
         ["missing-parent", "missing-pattern-target"]
     );
-    assert_eq!(words(&["lint", "--ignore", "P005,lossy"]), ["P005,lossy-version"]);
+    assert_eq!(
+        words(&["lint", "--ignore", "P005,lossy"]),
+        ["P005,lossy-version"]
+    );
     assert_eq!(words(&["explain", "stric"]), ["strict"]);
     assert_eq!(words(&["lint", "-o", "sa"]), ["sarif"]);
     assert_eq!(words(&["lint", "--site", "la"]), ["lab"]);
     assert_eq!(words(&["explain-value", "la"]), ["lab"]);
     assert_eq!(words(&["blame", "lab", "la"]), [""; 0]);
     assert_eq!(words(&["lint", "--since", "v"]), ["v1"]);
-    assert_eq!(words(&["diff", "--from", "v1", "--to", "work"]), ["worktree"]);
+    assert_eq!(
+        words(&["diff", "--from", "v1", "--to", "work"]),
+        ["worktree"]
+    );
     let elsewhere = Sandbox::outside_git();
     let folder = sandbox.root.to_str().unwrap();
     assert_eq!(
-        completed_in(&elsewhere, &["layercake", "-C", folder, "lint", "--site", "la"]),
+        completed_in(
+            &elsewhere,
+            &["layercake", "-C", folder, "lint", "--site", "la"]
+        ),
         ["lab"]
     );
     let line = ["layercake", "lint", "--site", "la"];
-    assert!(completed_in(&elsewhere, &line).is_empty(), "there is no repository");
+    assert!(
+        completed_in(&elsewhere, &line).is_empty(),
+        "there is no repository"
+    );
 }
 
 /// Names that end the command or the word, or are read as something else.
@@ -80,7 +101,10 @@ fn only_names_that_are_one_word_are_offered() {
     let words = |line: &[&str]| completed_in(&sandbox, &[&["layercake"], line].concat());
     assert_eq!(words(&["blame", "la"]), ["lab", "lab-2"]);
     assert_eq!(words(&["lint", "--site", ""]), ["lab", "lab-2", "prod"]);
-    assert_eq!(words(&["lint", "--site=la"]), ["--site=lab", "--site=lab-2"]);
+    assert_eq!(
+        words(&["lint", "--site=la"]),
+        ["--site=lab", "--site=lab-2"]
+    );
     assert_eq!(words(&["lint", "--since", "la"]), ["lab-1"]);
     assert_eq!(words(&["lint", "files/"]), ["files/--lab", "files/lab-2"]);
     assert_eq!(words(&["lint", "--config", "files/la"]), ["files/lab-2"]);
@@ -100,7 +124,10 @@ pub(super) fn with_hostile_names() -> Sandbox {
     for kind in ["tag", "branch"] {
         let accepted = HOSTILE.iter().filter(|name| {
             let name = name.replace(' ', "${IFS}");
-            let made = Command::new("git").current_dir(&sandbox.root).args([kind, &name]).output();
+            let made = Command::new("git")
+                .current_dir(&sandbox.root)
+                .args([kind, &name])
+                .output();
             made.unwrap().status.success()
         });
         assert!(accepted.count() > 8, "git accepts many of the names");
@@ -136,7 +163,10 @@ fn completed_in(sandbox: &Sandbox, line: &[&str]) -> Vec<String> {
 
 /// `PATH` with the folder of the program in front.
 pub(super) fn path_with_program() -> OsString {
-    let folder = Path::new(env!("CARGO_BIN_EXE_layercake")).parent().unwrap().to_owned();
+    let folder = Path::new(env!("CARGO_BIN_EXE_layercake"))
+        .parent()
+        .unwrap()
+        .to_owned();
     let others = std::env::var_os("PATH").unwrap_or_default();
     std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&others))).unwrap()
 }
@@ -144,10 +174,14 @@ pub(super) fn path_with_program() -> OsString {
 #[test]
 fn fish_completes_verbs_and_flags() {
     let sandbox = Sandbox::outside_git();
-    sandbox.write("layercake.fish", sandbox.run(&["completions", "fish"]).stdout);
-    for (line, expected) in
-        [("layercake expl", "explain-value"), ("layercake lint --expect", "--expect-unchanged")]
-    {
+    sandbox.write(
+        "layercake.fish",
+        sandbox.run(&["completions", "fish"]).stdout,
+    );
+    for (line, expected) in [
+        ("layercake expl", "explain-value"),
+        ("layercake lint --expect", "--expect-unchanged"),
+    ] {
         let asked = format!("source layercake.fish; complete -C '{line}'");
         let mut fish = Command::new("fish");
         fish.current_dir(&sandbox.root).env("HOME", &sandbox.root);
@@ -157,8 +191,11 @@ fn fish_completes_verbs_and_flags() {
             return;
         };
         let ran = Ran::of(&output);
-        let words: Vec<&str> =
-            ran.stdout.lines().map(|line| line.split('\t').next().unwrap()).collect();
+        let words: Vec<&str> = ran
+            .stdout
+            .lines()
+            .map(|line| line.split('\t').next().unwrap())
+            .collect();
         assert!(words.contains(&expected), "{line}: {ran:?}");
     }
 }
@@ -176,11 +213,17 @@ fn shells_accept_the_scripts() {
         if !matches!(shell, "bash" | "zsh" | "fish") {
             continue;
         }
-        let checked = Command::new(shell).current_dir(&sandbox.root).args(["-n", &file]).output();
+        let checked = Command::new(shell)
+            .current_dir(&sandbox.root)
+            .args(["-n", &file])
+            .output();
         match checked {
             Ok(output) => {
                 let errors = String::from_utf8_lossy(&output.stderr);
-                assert!(output.status.success() && errors.is_empty(), "{shell}: {errors}");
+                assert!(
+                    output.status.success() && errors.is_empty(),
+                    "{shell}: {errors}"
+                );
             }
             Err(_) => eprintln!("skipped: {shell} is not installed"),
         }
@@ -193,7 +236,11 @@ fn every_verb_has_a_page_with_all_its_flags() {
     let sandbox = Sandbox::outside_git();
     let pages = written_pages(&sandbox);
     let mut expected = BTreeSet::from(["layercake.1".to_owned()]);
-    expected.extend(verbs().iter().map(|verb| format!("layercake-{}.1", verb.join("-"))));
+    expected.extend(
+        verbs()
+            .iter()
+            .map(|verb| format!("layercake-{}.1", verb.join("-"))),
+    );
     assert_eq!(pages.keys().cloned().collect::<BTreeSet<_>>(), expected);
     for verb in verbs().into_iter().chain([Vec::new()]) {
         let words: Vec<&str> = verb.iter().map(String::as_str).collect();
@@ -205,13 +252,26 @@ fn every_verb_has_a_page_with_all_its_flags() {
             pages[&format!("{name}.1")],
             "printed and written pages are the same"
         );
-        assert!(!printed.stdout.contains('\x1b') && !printed.stdout.contains('`'), "{name}");
+        assert!(
+            !printed.stdout.contains('\x1b') && !printed.stdout.contains('`'),
+            "{name}"
+        );
         for flag in flags(&sandbox.run(&[&words[..], &["--help"]].concat()).stdout) {
             let written = format!("\\fB{}\\fR", flag.replace('-', "\\-"));
             assert!(printed.stdout.contains(&written), "{name}: {flag}");
         }
-        for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "\"EXIT STATUS\"", "NEXT"] {
-            assert!(printed.stdout.contains(&format!("\n.SH {section}\n")), "{name}: {section}");
+        for section in [
+            "NAME",
+            "SYNOPSIS",
+            "DESCRIPTION",
+            "EXAMPLES",
+            "\"EXIT STATUS\"",
+            "NEXT",
+        ] {
+            assert!(
+                printed.stdout.contains(&format!("\n.SH {section}\n")),
+                "{name}: {section}"
+            );
         }
     }
 }
@@ -219,7 +279,12 @@ fn every_verb_has_a_page_with_all_its_flags() {
 #[test]
 fn only_verbs_have_a_page() {
     let sandbox = Sandbox::outside_git();
-    for verb in [&["nosuch"][..], &["lint", "nosuch"], &["debug"], &["--dir", "there", "lint"]] {
+    for verb in [
+        &["nosuch"][..],
+        &["lint", "nosuch"],
+        &["debug"],
+        &["--dir", "there", "lint"],
+    ] {
         let ran = sandbox.run(&[&["man"], verb].concat());
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{verb:?}");
         assert!(ran.stderr.starts_with("error: "), "{}", ran.stderr);
@@ -239,23 +304,46 @@ fn typesetters_accept_the_pages() {
             return;
         };
         assert_eq!(shown.stderr, "", "{name}");
-        assert!(shown.stdout.contains("EXIT STATUS"), "{name}: {}", shown.stdout);
+        assert!(
+            shown.stdout.contains("EXIT STATUS"),
+            "{name}: {}",
+            shown.stdout
+        );
     }
-    let lint =
-        typeset(&["groff", "-man", "-Tutf8", "-P-cbou", "-rLL=80n"], &pages["layercake-lint.1"]);
+    let lint = typeset(
+        &["groff", "-man", "-Tutf8", "-P-cbou", "-rLL=80n"],
+        &pages["layercake-lint.1"],
+    );
     let lint = lint.unwrap().stdout;
-    assert!(lint.contains("\n       layercake lint [OPTIONS] [FILE]...\n"), "{lint}");
-    assert!(lint.contains("\n       layercake lint -o full -o json=report.json\n"), "{lint}");
-    assert!(lint.contains("\n       2      usage or internal error\n"), "{lint}");
+    assert!(
+        lint.contains("\n       layercake lint [OPTIONS] [FILE]...\n"),
+        "{lint}"
+    );
+    assert!(
+        lint.contains("\n       layercake lint -o full -o json=report.json\n"),
+        "{lint}"
+    );
+    assert!(
+        lint.contains("\n       2      usage or internal error\n"),
+        "{lint}"
+    );
 }
 
 /// Output of a typesetter for a page; `None` if it is not installed.
 fn typeset(command: &[&str], page: &str) -> Option<Ran> {
     let mut typesetter = Command::new(command[0]);
     typesetter.args(&command[1..]).stdin(Stdio::piped());
-    let child = typesetter.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = typesetter
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
     let mut child = child.ok()?;
-    child.stdin.take().unwrap().write_all(page.as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(page.as_bytes())
+        .unwrap();
     Some(Ran::of(&child.wait_with_output().unwrap()))
 }
 
@@ -265,15 +353,24 @@ fn written_pages(sandbox: &Sandbox) -> BTreeMap<String, String> {
     let count = fs::read_dir(&folder).unwrap().count();
     let said = format!("wrote {count} pages to ./share/man1\n");
     assert_eq!((ran.code, ran.stdout, ran.stderr.as_str()), (0, said, ""));
-    let entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let entries = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let name = |path: &std::path::Path| path.file_name().unwrap().to_str().unwrap().to_owned();
-    entries.map(|path| (name(&path), fs::read_to_string(&path).unwrap())).collect()
+    entries
+        .map(|path| (name(&path), fs::read_to_string(&path).unwrap()))
+        .collect()
 }
 
 /// Flags of a help text, taken from the lines that introduce them.
 fn flags(help: &str) -> BTreeSet<String> {
-    let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+    let lines = help
+        .lines()
+        .map(str::trim_start)
+        .filter(|line| line.starts_with('-'));
     let words = lines.flat_map(|line| line.split("  ").next().unwrap().split([' ', ',']));
     let flags = words.filter(|word| word.starts_with('-') && word.len() > 1);
-    flags.map(|flag| flag.split(['[', '=']).next().unwrap().to_owned()).collect()
+    flags
+        .map(|flag| flag.split(['[', '=']).next().unwrap().to_owned())
+        .collect()
 }

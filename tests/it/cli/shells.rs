@@ -13,8 +13,14 @@ use super::terminal::open_terminal;
 
 /// Arguments of an interactive shell without configuration, and the command that loads completions.
 const INTERACTIVE: [(&[&str], &str); 3] = [
-    (&["bash", "--norc", "--noprofile", "-i"], "source layercake.bash"),
-    (&["zsh", "-f", "-i"], "autoload -Uz compinit; compinit -u -D; source layercake.zsh"),
+    (
+        &["bash", "--norc", "--noprofile", "-i"],
+        "source layercake.bash",
+    ),
+    (
+        &["zsh", "-f", "-i"],
+        "autoload -Uz compinit; compinit -u -D; source layercake.zsh",
+    ),
     (&["fish", "--no-config", "-i"], "source layercake.fish"),
 ];
 
@@ -30,13 +36,22 @@ fn hostile_names_do_not_reach_the_line_of_a_shell() {
             continue;
         };
         session.run(load);
-        for line in ["blame la", "lint --site la", "lint --since la", "lint --config files/la"] {
+        for line in [
+            "blame la",
+            "lint --site la",
+            "lint --since la",
+            "lint --config files/la",
+        ] {
             session.type_in(&format!("layercake {line}\t\t"));
             session.type_in("\r");
         }
         session.run("true");
         let seen = session.seen();
-        assert!(seen.contains("lab-2") && seen.contains("lab-1"), "{}: {seen}", shell[0]);
+        assert!(
+            seen.contains("lab-2") && seen.contains("lab-1"),
+            "{}: {seen}",
+            shell[0]
+        );
         assert!(!seen.contains("touch"), "{}: {seen}", shell[0]);
         assert!(!sandbox.path("PWNED").exists(), "{}: {seen}", shell[0]);
     }
@@ -63,10 +78,18 @@ impl ShellOnTerminal {
         Command::new(shell[0]).arg("--version").output().ok()?;
         let (terminal, program) = open_terminal();
         let mut command = Command::new("setsid");
-        command.args(["--ctty", "--wait"]).args(shell).current_dir(&sandbox.root);
-        command.env_clear().env("PATH", path_with_program()).env("HOME", &sandbox.root);
+        command
+            .args(["--ctty", "--wait"])
+            .args(shell)
+            .current_dir(&sandbox.root);
+        command
+            .env_clear()
+            .env("PATH", path_with_program())
+            .env("HOME", &sandbox.root);
         command.env("TERM", "xterm").env("LC_ALL", "C.UTF-8");
-        command.stdin(program.try_clone().unwrap()).stdout(program.try_clone().unwrap());
+        command
+            .stdin(program.try_clone().unwrap())
+            .stdout(program.try_clone().unwrap());
         let child = command.stderr(program).spawn().unwrap();
         let keys = File::from(terminal);
         let (mut screen, (sender, shown)) = (keys.try_clone().unwrap(), channel());
@@ -78,7 +101,13 @@ impl ShellOnTerminal {
                 }
             }
         });
-        let mut session = Self { child, keys, shown, seen: Vec::new(), commands: 0 };
+        let mut session = Self {
+            child,
+            keys,
+            shown,
+            seen: Vec::new(),
+            commands: 0,
+        };
         session.wait();
         Some(session)
     }
@@ -104,7 +133,11 @@ impl ShellOnTerminal {
         self.keys.write_all(typed.as_bytes()).unwrap();
         let start = Instant::now();
         while !self.seen().contains(&end) {
-            assert!(start.elapsed() < Self::MAX_WAIT, "{command}: {}", self.seen());
+            assert!(
+                start.elapsed() < Self::MAX_WAIT,
+                "{command}: {}",
+                self.seen()
+            );
             self.wait();
         }
     }

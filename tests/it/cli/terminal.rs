@@ -33,9 +33,29 @@ const VERBS: [&[&str]; 25] = [
     &["sites"],
     &["explain-value", "lab", "chart", ".values.replicas"],
     &["explain-value", "--all-sites", "chart", ".values.replicas"],
-    &["explain-value", "lab", "chart", ".values.replicas", "--since", "HEAD~3"],
-    &["explain-value", "lab", "chart", ".values.replicas", "--history"],
-    &["explain-value", "lab", "chart", ".values.replicas", "--why-not", "global/chart.yaml:9"],
+    &[
+        "explain-value",
+        "lab",
+        "chart",
+        ".values.replicas",
+        "--since",
+        "HEAD~3",
+    ],
+    &[
+        "explain-value",
+        "lab",
+        "chart",
+        ".values.replicas",
+        "--history",
+    ],
+    &[
+        "explain-value",
+        "lab",
+        "chart",
+        ".values.replicas",
+        "--why-not",
+        "global/chart.yaml:9",
+    ],
     &["blame", "lab"],
     &["blame", "lab", "chart"],
     &["blame", "lab", "chart", ".values.replicas"],
@@ -51,13 +71,26 @@ fn progress_line_is_gone_before_the_answer() {
     let sandbox = with_history();
     for verb in VERBS {
         let columns = COLUMNS.to_string();
-        let piped = Ran::of(&sandbox.command(verb).env("COLUMNS", &columns).output().unwrap());
+        let piped = Ran::of(
+            &sandbox
+                .command(verb)
+                .env("COLUMNS", &columns)
+                .output()
+                .unwrap(),
+        );
         let seen = run_on_terminal(sandbox.command(&[verb, &["--progress-after", "0"]].concat()));
-        assert!(seen.contains(ERASE) && !seen.contains("\\x1b"), "{verb:?}: {seen:?}");
+        assert!(
+            seen.contains(ERASE) && !seen.contains("\\x1b"),
+            "{verb:?}: {seen:?}"
+        );
         check_counts(verb, &progress(&seen));
         let screen = screen(&seen);
         if verb != ["demo"] {
-            assert_eq!(sorted(&screen), sorted(&(piped.stdout + &piped.stderr)), "{verb:?}");
+            assert_eq!(
+                sorted(&screen),
+                sorted(&(piped.stdout + &piped.stderr)),
+                "{verb:?}"
+            );
         }
         assert!(!screen.contains("processed "), "{verb:?}: {screen}");
         let silent = run_on_terminal(sandbox.command(&[verb, &["--no-progress"]].concat()));
@@ -73,7 +106,10 @@ fn progress_line_is_gone_before_the_answer() {
 fn manual_page_on_a_terminal_is_text() {
     let sandbox = Sandbox::outside_git();
     let page = screen(&run_on_terminal(sandbox.command(&["man", "lint"])));
-    assert!(page.contains("\nUsage: layercake lint") && page.contains("NO_COLOR"), "{page}");
+    assert!(
+        page.contains("\nUsage: layercake lint") && page.contains("NO_COLOR"),
+        "{page}"
+    );
     assert!(!page.contains(".SH") && !page.contains("\\f"), "{page}");
     assert!(sandbox.run(&["man", "lint"]).stdout.starts_with(".TH "));
 }
@@ -93,12 +129,26 @@ fn piped_output_is_as_wide_as_the_terminal() {
     sandbox.break_site("lab");
     let (terminal, program) = open_terminal();
     let mut command = sandbox.command(&["lint"]);
-    let output = command.stdout(Stdio::piped()).stderr(program).output().unwrap();
+    let output = command
+        .stdout(Stdio::piped())
+        .stderr(program)
+        .output()
+        .unwrap();
     drop((terminal, command));
     let ran = Ran::of(&output);
-    let of_width = sandbox.command(&["lint"]).env("COLUMNS", COLUMNS.to_string()).output().unwrap();
-    assert_eq!(without_time(&ran.stdout), without_time(&Ran::of(&of_width).stdout));
-    assert_ne!(without_time(&ran.stdout), without_time(&sandbox.run(&["lint"]).stdout));
+    let of_width = sandbox
+        .command(&["lint"])
+        .env("COLUMNS", COLUMNS.to_string())
+        .output()
+        .unwrap();
+    assert_eq!(
+        without_time(&ran.stdout),
+        without_time(&Ran::of(&of_width).stdout)
+    );
+    assert_ne!(
+        without_time(&ran.stdout),
+        without_time(&sandbox.run(&["lint"]).stdout)
+    );
 }
 
 #[test]
@@ -125,7 +175,10 @@ fn with_history() -> Sandbox {
     }
     for number in 0..40 {
         let name = format!("many-{number}");
-        sandbox.write(&format!("global/{name}.yaml"), document(&name, "global", "{a: [1, 2]}"));
+        sandbox.write(
+            &format!("global/{name}.yaml"),
+            document(&name, "global", "{a: [1, 2]}"),
+        );
     }
     for number in 0..40 {
         let data = format!("{{values: {{replicas: {number}}}}}");
@@ -142,7 +195,11 @@ fn run_on_terminal(mut command: Command) -> String {
         command.env("TERM", "xterm");
     }
     command.env("LC_ALL", "C.UTF-8");
-    let mut child = command.stdout(program.try_clone().unwrap()).stderr(program).spawn().unwrap();
+    let mut child = command
+        .stdout(program.try_clone().unwrap())
+        .stderr(program)
+        .spawn()
+        .unwrap();
     // Otherwise the terminal stays open after the end of the program.
     drop(command);
     let (mut bytes, mut terminal) = (Vec::new(), File::from(terminal));
@@ -160,15 +217,25 @@ pub(super) fn open_terminal() -> (OwnedFd, OwnedFd) {
     let path = ptsname(&terminal, Vec::new()).unwrap();
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
     let program = rustix::fs::open(path, flags, Mode::empty()).unwrap();
-    let size = Winsize { ws_row: 24, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
+    let size = Winsize {
+        ws_row: 24,
+        ws_col: COLUMNS,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
     tcsetwinsize(&program, size).unwrap();
     (terminal, program)
 }
 
 /// Progress lines in the order in which they were shown.
 fn progress(seen: &str) -> Vec<&str> {
-    let lines = seen.split(ERASE).skip(1).map(|rest| rest.split(['\r', '\n']).next().unwrap());
-    lines.filter(|line| line.starts_with("read ") || line.starts_with("processed ")).collect()
+    let lines = seen
+        .split(ERASE)
+        .skip(1)
+        .map(|rest| rest.split(['\r', '\n']).next().unwrap());
+    lines
+        .filter(|line| line.starts_with("read ") || line.starts_with("processed "))
+        .collect()
 }
 
 /// Checks that each count is at most its total, and never falls within a step.
@@ -178,7 +245,10 @@ fn check_counts(verb: &[&str], lines: &[&str]) {
     for line in lines {
         let (count, rest) = line.split_once(' ').unwrap().1.split_once(' ').unwrap();
         let count: usize = count.parse().unwrap();
-        if let Some((all, items)) = rest.strip_prefix("of ").and_then(|rest| rest.split_once(' ')) {
+        if let Some((all, items)) = rest
+            .strip_prefix("of ")
+            .and_then(|rest| rest.split_once(' '))
+        {
             assert!(count <= all.parse().unwrap(), "{verb:?}: {line}");
             assert!(!items.is_empty());
         }
@@ -222,7 +292,11 @@ fn sorted(text: &str) -> Vec<String> {
 /// Text without durations such as `0.01s`.
 fn without_time(text: &str) -> String {
     let is_time = |word: &&str| {
-        word.strip_suffix('s').is_some_and(|it| it.contains('.') && it.parse::<f64>().is_ok())
+        word.strip_suffix('s')
+            .is_some_and(|it| it.contains('.') && it.parse::<f64>().is_ok())
     };
-    text.split(' ').filter(|word| !is_time(&word.trim_end())).collect::<Vec<_>>().join(" ")
+    text.split(' ')
+        .filter(|word| !is_time(&word.trim_end()))
+        .collect::<Vec<_>>()
+        .join(" ")
 }

@@ -22,7 +22,10 @@ fn edited() -> Sandbox {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     sandbox.commit();
-    sandbox.write("global/chart.yaml", document("chart", "global", "{values: {replicas: 2}}"));
+    sandbox.write(
+        "global/chart.yaml",
+        document("chart", "global", "{values: {replicas: 2}}"),
+    );
     sandbox.commit();
     sandbox
 }
@@ -44,13 +47,26 @@ fn timing_goes_to_standard_error_and_changes_nothing_else() {
         let table =
             table.unwrap_or_else(|| panic!("{verb:?}: the other output is unchanged: {timed:?}"));
         let rows = rows(table);
-        assert!(table.starts_with("timing: ") && !plain.stderr.contains("timing: "), "{table}");
-        assert!(table.lines().all(|line| line.chars().count() <= 80), "{verb:?}: {table}");
+        assert!(
+            table.starts_with("timing: ") && !plain.stderr.contains("timing: "),
+            "{table}"
+        );
+        assert!(
+            table.lines().all(|line| line.chars().count() <= 80),
+            "{verb:?}: {table}"
+        );
         for stage in ["start", "read", "parse", "relate", "render", "report"] {
-            assert!(rows.iter().any(|row| row.0 == stage), "{verb:?} has {stage}: {table}");
+            assert!(
+                rows.iter().any(|row| row.0 == stage),
+                "{verb:?} has {stage}: {table}"
+            );
         }
         let compares = rows.iter().any(|row| row.0 == "differ");
-        assert_eq!(compares, verb.join(" ").contains("HEAD~1"), "{verb:?}: {table}");
+        assert_eq!(
+            compares,
+            verb.join(" ").contains("HEAD~1"),
+            "{verb:?}: {table}"
+        );
     }
 }
 
@@ -62,14 +78,20 @@ fn printed(sandbox: &Sandbox, arguments: &[&str]) -> String {
 /// Removes what differs from run to run.
 fn without_times(text: &str) -> String {
     let until_timing = text.split("\"timing_ms\": {").next().unwrap();
-    let is_time = |word: &str| word.strip_suffix('s').is_some_and(|it| it.parse::<f64>().is_ok());
+    let is_time = |word: &str| {
+        word.strip_suffix('s')
+            .is_some_and(|it| it.parse::<f64>().is_ok())
+    };
     let words = until_timing.split_inclusive(char::is_whitespace);
     words.filter(|word| !is_time(word.trim())).collect()
 }
 
 /// Rows of a table, each with the elapsed time and the time of all threads, in milliseconds.
 fn rows(table: &str) -> Vec<(String, Vec<f64>)> {
-    let stages = table.lines().skip(2).filter(|line| !line.starts_with("    "));
+    let stages = table
+        .lines()
+        .skip(2)
+        .filter(|line| !line.starts_with("    "));
     let stages = stages.filter_map(|line| line.strip_prefix("  "));
     stages
         .map(|line| {
@@ -94,21 +116,41 @@ fn stages_add_up_to_the_whole_run() {
     assert_eq!(all.0, "all");
     let passed: f64 = stages.iter().map(|(_, times)| times[0]).sum();
     let rounded = stages.iter().map(|_| 0.06).sum::<f64>() + all.1[0] * 0.02;
-    assert!((passed - all.1[0]).abs() <= rounded, "{passed} of {all:?}: {}", ran.stderr);
+    assert!(
+        (passed - all.1[0]).abs() <= rounded,
+        "{passed} of {all:?}: {}",
+        ran.stderr
+    );
     let line = |stage: &str| {
         let stage = format!("  {stage} ");
-        ran.stderr.lines().find(|line| line.starts_with(&stage)).unwrap().to_owned()
+        ran.stderr
+            .lines()
+            .find(|line| line.starts_with(&stage))
+            .unwrap()
+            .to_owned()
     };
     // 8 files, and the earlier version of the chart.
     assert!(line("read").ends_with("  9 files"), "{}", ran.stderr);
     assert!(line("parse").ends_with("  9 files"), "{}", ran.stderr);
-    assert!(line("documents").ends_with("  9 documents"), "{}", ran.stderr);
+    assert!(
+        line("documents").ends_with("  9 documents"),
+        "{}",
+        ran.stderr
+    );
     // Both sites, on both sides.
     assert!(line("relate").ends_with("  4 sites"), "{}", ran.stderr);
     assert!(line("pair").ends_with("  1 edit"), "{}", ran.stderr);
     assert!(line("differ").ends_with("  2 changes"), "{}", ran.stderr);
-    let rules: Vec<&str> = ran.stderr.lines().filter(|it| it.starts_with("    ")).collect();
-    assert!(rules.len() == 6 && rules[5].contains(" others "), "{}", ran.stderr);
+    let rules: Vec<&str> = ran
+        .stderr
+        .lines()
+        .filter(|it| it.starts_with("    "))
+        .collect();
+    assert!(
+        rules.len() == 6 && rules[5].contains(" others "),
+        "{}",
+        ran.stderr
+    );
 }
 
 /// Documents that a question does not concern cost nothing.
@@ -117,7 +159,10 @@ fn verbs_render_only_documents_that_their_question_concerns() {
     let sandbox = edited();
     for number in 0..50 {
         let name = format!("other-{number}");
-        sandbox.write(&format!("global/{name}.yaml"), document(&name, "global", "{a: 1}"));
+        sandbox.write(
+            &format!("global/{name}.yaml"),
+            document(&name, "global", "{a: 1}"),
+        );
     }
     let value = ["example/Any/v1", "chart", ".values.replicas"];
     let explain = |more: &[&'static str]| [&["explain-value"], more, &value[..]].concat();
@@ -134,23 +179,40 @@ fn verbs_render_only_documents_that_their_question_concerns() {
     ] {
         let ran = sandbox.run(&[&verb[..], &["--timing"]].concat());
         let row = ran.stderr.lines().find(|row| row.starts_with("  render "));
-        let mut words = row.unwrap_or_else(|| panic!("{verb:?}: {ran:?}")).split(' ').rev();
+        let mut words = row
+            .unwrap_or_else(|| panic!("{verb:?}: {ran:?}"))
+            .split(' ')
+            .rev();
         let is_counted = words.next().is_some_and(|unit| unit.starts_with("output"));
-        let rendered = if is_counted { words.next().unwrap().parse().unwrap() } else { 0 };
-        assert!(allowed.contains(&rendered), "{verb:?} renders {rendered}: {ran:?}");
+        let rendered = if is_counted {
+            words.next().unwrap().parse().unwrap()
+        } else {
+            0
+        };
+        assert!(
+            allowed.contains(&rendered),
+            "{verb:?} renders {rendered}: {ran:?}"
+        );
     }
 }
 
 #[test]
 fn report_has_the_stages_on_request() {
     let sandbox = edited();
-    for verb in [&["lint", "-o", "json"][..], &["diff", "HEAD~1", "-o", "json"]] {
+    for verb in [
+        &["lint", "-o", "json"][..],
+        &["diff", "HEAD~1", "-o", "json"],
+    ] {
         let run = |arguments: &[&str]| -> Json {
             serde_json::from_str(&printed(&sandbox, arguments)).unwrap()
         };
         let plain = run(verb);
-        let keys: Vec<&str> =
-            plain["timing_ms"].as_object().unwrap().keys().map(|it| &**it).collect();
+        let keys: Vec<&str> = plain["timing_ms"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(|it| &**it)
+            .collect();
         assert_eq!(keys, ["total"]);
         let report = run(&[verb, &["--timing"]].concat());
         let timing = &report["timing_ms"];
@@ -158,7 +220,10 @@ fn report_has_the_stages_on_request() {
         let parse = stages.iter().find(|it| it["stage"] == "parse").unwrap();
         assert!(parse["threads"].as_f64().unwrap() > 0.0, "{parse}");
         assert_eq!(parse["unit"], "file", "{parse}");
-        assert!(!timing["rules"].as_array().unwrap().is_empty(), "{timing:#}");
+        assert!(
+            !timing["rules"].as_array().unwrap().is_empty(),
+            "{timing:#}"
+        );
         // The report can be read and printed again.
         let saved = sandbox.beside("timed.json");
         std::fs::write(&saved, report.to_string()).unwrap();
@@ -170,6 +235,9 @@ fn report_has_the_stages_on_request() {
 fn failing_run_is_timed_too() {
     let ran = Sandbox::with_sites().run(&["render", "--name", "nosuch", "--timing"]);
     let (error, table) = ran.stderr.split_once("timing: ").unwrap();
-    assert!(error.starts_with("error: no rendered document has the name"), "{ran:?}");
+    assert!(
+        error.starts_with("error: no rendered document has the name"),
+        "{ran:?}"
+    );
     assert!(ran.code == 2 && table.contains("\n  parse "), "{ran:?}");
 }

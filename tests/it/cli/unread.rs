@@ -64,7 +64,10 @@ fn files_whose_names_are_not_utf8_are_read() {
         assert!(is_unchanged, "the commit has the same file: {shown}");
         fs::write(&file, document("added", layer, "{a: 2}")).unwrap();
         let (is_unchanged, shown) = compared(&sandbox);
-        assert!(!is_unchanged && shown.contains("this edit of `added`"), "{shown}");
+        assert!(
+            !is_unchanged && shown.contains("this edit of `added`"),
+            "{shown}"
+        );
         sandbox.commit();
         let log = sandbox.run(&["log", "--limit", "1"]).stdout;
         assert!(log.contains("added"), "{log}");
@@ -111,14 +114,21 @@ fn edit_of_a_part_that_is_not_followed_is_of_unknown_content() {
         write("evil", "a");
         let (is_unchanged, shown) = compared(&sandbox);
         assert!(!is_unchanged, "{text}: {shown}");
-        let report = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]).json();
+        let report = sandbox
+            .run(&["lint", "--since", "HEAD", "-o", "json"])
+            .json();
         let statuses = &report["totals"]["by_status"];
         assert_eq!(statuses["not_comparable"], 1, "{text}: {statuses}");
         if text.contains("KNOWN") {
             write("one", "b");
-            let report = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]).json();
+            let report = sandbox
+                .run(&["lint", "--since", "HEAD", "-o", "json"])
+                .json();
             let statuses = &report["totals"]["by_status"];
-            assert_eq!((&statuses["changed"], &statuses["not_comparable"]), (&1.into(), &0.into()));
+            assert_eq!(
+                (&statuses["changed"], &statuses["not_comparable"]),
+                (&1.into(), &0.into())
+            );
         }
         std::fs::remove_file(sandbox.path("site/lab/cloud/1")).unwrap();
         assert!(!compared(&sandbox).0, "{text} removed");
@@ -145,31 +155,66 @@ fn links_in_place_of_layer_folders_are_followed() {
         let unlinked = sandbox.run(&["render", "--site", "lab"]).stdout;
         sandbox.commit();
         link_to_shared(&sandbox, folder);
-        assert_eq!(sandbox.run(&["render", "--site", "lab"]).stdout, unlinked, "{folder}");
+        assert_eq!(
+            sandbox.run(&["render", "--site", "lab"]).stdout,
+            unlinked,
+            "{folder}"
+        );
         let (is_unchanged, shown) = compared(&sandbox);
-        assert!(is_unchanged, "the same files, moved behind a link: {folder}: {shown}");
+        assert!(
+            is_unchanged,
+            "the same files, moved behind a link: {folder}: {shown}"
+        );
         sandbox.commit();
-        assert!(compared(&sandbox).0, "{folder}: the commit and the files are equal");
+        assert!(
+            compared(&sandbox).0,
+            "{folder}: the commit and the files are equal"
+        );
 
         let layer = folder.split('/').next().unwrap();
         let below = if folder == layer { "site/lab" } else { folder };
-        let below = if layer == folder && layer != "site" { folder } else { below };
-        let below = if folder == "type" { "type/small" } else { below };
-        sandbox.write(&format!("shared/{below}/x.yaml"), document("added", layer, "{a: 1}"));
+        let below = if layer == folder && layer != "site" {
+            folder
+        } else {
+            below
+        };
+        let below = if folder == "type" {
+            "type/small"
+        } else {
+            below
+        };
+        sandbox.write(
+            &format!("shared/{below}/x.yaml"),
+            document("added", layer, "{a: 1}"),
+        );
         let shown_path = format!("{below}/x.yaml:");
         let (is_unchanged, shown) = compared(&sandbox);
-        assert!(!is_unchanged && shown.contains(&shown_path), "{folder}: {shown}");
+        assert!(
+            !is_unchanged && shown.contains(&shown_path),
+            "{folder}: {shown}"
+        );
         sandbox.git(&["add", "--all"]);
         let staged = sandbox.run(&["lint", "--staged", "--expect-unchanged"]);
-        assert!(staged.code == 1 && staged.stdout.contains(&shown_path), "{folder}: {staged:?}");
+        assert!(
+            staged.code == 1 && staged.stdout.contains(&shown_path),
+            "{folder}: {staged:?}"
+        );
         sandbox.commit();
         let sides = ["diff", "HEAD~1", "HEAD", "--expect-unchanged"];
         let committed = sandbox.run(&sides);
-        assert!(committed.stdout.contains(&shown_path), "{folder}: {committed:?}");
-        let log = sandbox.run(&["log", "--site", "lab", "--limit", "1"]).stdout;
+        assert!(
+            committed.stdout.contains(&shown_path),
+            "{folder}: {committed:?}"
+        );
+        let log = sandbox
+            .run(&["log", "--site", "lab", "--limit", "1"])
+            .stdout;
         assert!(log.contains("added"), "{folder}: {log}");
         let impact = sandbox.run(&["impact", &format!("{below}/x.yaml")]);
-        assert!(impact.code == 0 && impact.stdout.contains("added"), "{folder}: {impact:?}");
+        assert!(
+            impact.code == 0 && impact.stdout.contains("added"),
+            "{folder}: {impact:?}"
+        );
 
         // No link below these folders is followed.
         sandbox.write("outside/y.yaml", document("other", layer, "{a: 1}"));
@@ -185,9 +230,15 @@ fn links_in_place_of_layer_folders_are_followed() {
 #[test]
 fn links_that_cannot_be_followed_are_of_unknown_content() {
     let targets = [
-        ("../../outside", "a symbolic link that leads out of the repository"),
+        (
+            "../../outside",
+            "a symbolic link that leads out of the repository",
+        ),
         ("/usr", "a symbolic link that leads out of the repository"),
-        ("../.git", "a symbolic link that leads out of the repository"),
+        (
+            "../.git",
+            "a symbolic link that leads out of the repository",
+        ),
         ("lab", "a symbolic link that cannot be followed"),
         ("nowhere", "a broken symbolic link"),
         ("../nested", "a symbolic link into a nested repository"),
@@ -230,11 +281,17 @@ fn links_that_cannot_be_followed_are_of_unknown_content() {
             assert!(message.contains(reason), "{folder} -> {target}: {message}");
             assert_eq!(unread["primary"]["file"], folder);
             sandbox.commit();
-            assert!(compared(&sandbox).0, "{folder} -> {target}: the commit has the same link");
+            assert!(
+                compared(&sandbox).0,
+                "{folder} -> {target}: the commit has the same link"
+            );
             if !target.starts_with('/') && target != "nowhere" && !target.contains("nested") {
                 let staged = sandbox.findings(&["--rev", "HEAD"]);
                 let is_unread = |it: &serde_json::Value| it["rule"] == "unreadable-file";
-                assert!(staged.iter().any(is_unread), "{folder} -> {target}: {staged:?}");
+                assert!(
+                    staged.iter().any(is_unread),
+                    "{folder} -> {target}: {staged:?}"
+                );
             }
         }
     }
@@ -252,7 +309,10 @@ fn links_beyond_the_limit_are_of_unknown_content() {
     let findings = sandbox.findings(&[]);
     let unread = findings.iter().filter(|it| it["rule"] == "unreadable-file");
     let unread: Vec<&str> = unread.map(|it| it["message"].as_str().unwrap()).collect();
-    assert_eq!(unread, ["cannot read file: a symbolic link to a folder after 100 others"]);
+    assert_eq!(
+        unread,
+        ["cannot read file: a symbolic link to a folder after 100 others"]
+    );
 }
 
 /// An edit of something that is taken in and not read: how it is before and after.
@@ -270,8 +330,10 @@ fn pointer(digit: &str) -> String {
 }
 
 fn set_parts(sandbox: &Sandbox, text: &str) {
-    sandbox
-        .write("layercake.yaml", "cloud-config:\n  - {name: g, parts: ['site/{site}/cloud/*']}\n");
+    sandbox.write(
+        "layercake.yaml",
+        "cloud-config:\n  - {name: g, parts: ['site/{site}/cloud/*']}\n",
+    );
     sandbox.write("site/lab/cloud/1", text);
 }
 
@@ -297,13 +359,19 @@ fn includes(sandbox: &Sandbox, last: &str) {
         let next = format!("#include\n{}\n", number + 1);
         sandbox.write(&format!("site/lab/inc/{number}"), next);
     }
-    sandbox.write("site/lab/inc/80", format!("#cloud-config\nruncmd: [{last}]\n"));
+    sandbox.write(
+        "site/lab/inc/80",
+        format!("#cloud-config\nruncmd: [{last}]\n"),
+    );
 }
 
 fn named_revision(sandbox: &Sandbox, revision: &str) {
     let url = "https://example.org/base";
     let more = format!("  repositories: {{base: {{url: {url}, revision: {revision}}}}}\n");
-    sandbox.write("site/lab/site-definition.yaml", super::definition("lab", &more));
+    sandbox.write(
+        "site/lab/site-definition.yaml",
+        super::definition("lab", &more),
+    );
 }
 
 #[cfg(unix)]
@@ -414,10 +482,15 @@ fn nested(sandbox: &Sandbox, text: &str) {
     let folder = "site/lab/nested";
     if !sandbox.path(folder).exists() {
         sandbox.git(&["init", "--quiet", folder]);
-        sandbox
-            .write(".gitmodules", format!("[submodule \"n\"]\n  path = {folder}\n  url = ./n\n"));
+        sandbox.write(
+            ".gitmodules",
+            format!("[submodule \"n\"]\n  path = {folder}\n  url = ./n\n"),
+        );
     }
-    sandbox.write(&format!("{folder}/x.yaml"), document(text, "site", "{a: 1}"));
+    sandbox.write(
+        &format!("{folder}/x.yaml"),
+        document(text, "site", "{a: 1}"),
+    );
     sandbox.git(&["-C", folder, "add", "--all"]);
     sandbox.git(&["-C", folder, "commit", "--quiet", "--message=state"]);
 }
@@ -428,10 +501,17 @@ fn nested(sandbox: &Sandbox, text: &str) {
 #[test]
 fn every_row_of_the_table_fails_the_gates() {
     let page = include_str!("../../../docs/limits.md");
-    let (_, section) = page.split_once("\n## What is taken in and not read\n").unwrap();
+    let (_, section) = page
+        .split_once("\n## What is taken in and not read\n")
+        .unwrap();
     let section = section.split("\n## ").next().unwrap();
-    let rows = section.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
-    let rows: Vec<&str> = rows.skip(1).map(|row| row.split_once(" | ").unwrap().1).collect();
+    let rows = section
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    let rows: Vec<&str> = rows
+        .skip(1)
+        .map(|row| row.split_once(" | ").unwrap().1)
+        .collect();
     let cases: Vec<&str> = UNREAD.iter().map(|case| case.row).collect();
     assert_eq!(rows, cases, "each row of the table has a case");
     for Unread { row, before, after } in UNREAD {
@@ -439,17 +519,29 @@ fn every_row_of_the_table_fails_the_gates() {
         before(&sandbox);
         sandbox.commit();
         // What exceeds a limit is never known to be the same.
-        assert!(compared(&sandbox).0 || row.starts_with("what exceeds"), "{row}");
+        assert!(
+            compared(&sandbox).0 || row.starts_with("what exceeds"),
+            "{row}"
+        );
         after(&sandbox);
         let (is_unchanged, shown) = compared(&sandbox);
         assert!(!is_unchanged, "{row}: {shown}");
-        let report = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]).json();
+        let report = sandbox
+            .run(&["lint", "--since", "HEAD", "-o", "json"])
+            .json();
         let statuses = &report["totals"]["by_status"];
         assert_ne!(statuses["not_comparable"], 0, "{row}: {statuses}");
         let outputs = report["outputs"].as_array().unwrap();
-        let sites: BTreeSet<&str> = outputs.iter().map(|it| it["site"].as_str().unwrap()).collect();
+        let sites: BTreeSet<&str> = outputs
+            .iter()
+            .map(|it| it["site"].as_str().unwrap())
+            .collect();
         let is_of_type = row.starts_with("a folder behind a link");
-        let expected: &[&str] = if is_of_type { &["lab", "prod"] } else { &["lab"] };
+        let expected: &[&str] = if is_of_type {
+            &["lab", "prod"]
+        } else {
+            &["lab"]
+        };
         assert_eq!(sites, expected.iter().copied().collect(), "{row}");
     }
 }
@@ -464,11 +556,17 @@ fn parts_behind_links_are_read() {
         set_parts(&sandbox, "#cloud-config\nruncmd: [one]\n");
         sandbox.commit();
         link_to_shared(&sandbox, folder);
-        assert!(compared(&sandbox).0, "{folder}: the same files, moved behind a link");
+        assert!(
+            compared(&sandbox).0,
+            "{folder}: the same files, moved behind a link"
+        );
         sandbox.commit();
         set_parts(&sandbox, "#cloud-config\nruncmd: [two]\n");
         let (is_unchanged, shown) = compared(&sandbox);
-        assert!(!is_unchanged && shown.contains("site/lab/cloud/1"), "{folder}: {shown}");
+        assert!(
+            !is_unchanged && shown.contains("site/lab/cloud/1"),
+            "{folder}: {shown}"
+        );
 
         sandbox.commit();
         std::fs::remove_file(sandbox.path(folder)).unwrap();
@@ -480,7 +578,10 @@ fn parts_behind_links_are_read() {
         );
     }
     let sandbox = Sandbox::with_sites();
-    sandbox.write("layercake.yaml", "cloud-config:\n  - {name: g, parts: ['site/lab/**/1']}\n");
+    sandbox.write(
+        "layercake.yaml",
+        "cloud-config:\n  - {name: g, parts: ['site/lab/**/1']}\n",
+    );
     sandbox.write("site/lab/cloud/1", "#cloud-config\nruncmd: [one]\n");
     link(&sandbox, ".", "site/lab/cloud/loop");
     link(&sandbox, "/usr/lib", "site/lab/cloud/out");

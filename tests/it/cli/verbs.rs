@@ -17,11 +17,15 @@ fn lint_exit_code_reflects_its_findings() {
     assert!(ran.stdout.ends_with("s\n"));
 
     // warnings do not fail a run
-    sandbox.write("site/lab/twice.yaml", document("twice", "site", "{a: 1, a: 2}"));
+    sandbox.write(
+        "site/lab/twice.yaml",
+        document("twice", "site", "{a: 1, a: 2}"),
+    );
     let ran = sandbox.run(&["lint"]);
     assert_eq!(ran.code, 0);
     assert!(
-        ran.stdout.starts_with("PASS  1 warning\n2 sites · 8 documents · 11 rendered\n"),
+        ran.stdout
+            .starts_with("PASS  1 warning\n2 sites · 8 documents · 11 rendered\n"),
         "{}",
         ran.stdout
     );
@@ -31,7 +35,11 @@ fn lint_exit_code_reflects_its_findings() {
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
     let lines: Vec<&str> = ran.stdout.lines().collect();
     assert_eq!(lines.len(), 2);
-    assert!(lines[0].starts_with("site/prod/broken.yaml:9:"), "{}", lines[0]);
+    assert!(
+        lines[0].starts_with("site/prod/broken.yaml:9:"),
+        "{}",
+        lines[0]
+    );
     assert!(lines[0].ends_with("(in prod)"), "{}", lines[0]);
     assert!(lines[1].starts_with("site/lab/twice.yaml:8:14: warning[duplicate-key] "));
 }
@@ -40,9 +48,18 @@ fn lint_exit_code_reflects_its_findings() {
 fn lint_json_has_the_documented_shape() {
     let sandbox = Sandbox::with_sites();
     let report = sandbox.run(&["lint", "-o", "json"]).json();
-    assert_eq!((&report["version"], &report["findings"]), (&json!(2), &json!([])));
-    assert_eq!((&report["comparison"], &report["edits"]), (&json!(null), &json!([])));
-    assert_eq!((&report["totals"]["sites"], &report["totals"]["outputs"]), (&json!(2), &json!(10)));
+    assert_eq!(
+        (&report["version"], &report["findings"]),
+        (&json!(2), &json!([]))
+    );
+    assert_eq!(
+        (&report["comparison"], &report["edits"]),
+        (&json!(null), &json!([]))
+    );
+    assert_eq!(
+        (&report["totals"]["sites"], &report["totals"]["outputs"]),
+        (&json!(2), &json!(10))
+    );
     sandbox.break_site("lab");
     let report = sandbox.run(&["lint", "-o", "json"]).json();
     assert_eq!(report["version"], 2);
@@ -75,7 +92,10 @@ fn render_prints_usable_documents_and_reports_the_rest() {
                    missing\n\
                    2 errors; `layercake lint` shows them\n";
     assert_eq!((ran.code, ran.stderr.as_str()), (1, warning));
-    let broken = ran.stdout.find("---\n# lab · site/lab/broken.yaml:1\n").unwrap();
+    let broken = ran
+        .stdout
+        .find("---\n# lab · site/lab/broken.yaml:1\n")
+        .unwrap();
     let rest = &ran.stdout[broken..];
     let end = rest[4..].find("---\n").unwrap() + 4;
     assert_eq!(ran.stdout.replace(&rest[..end], ""), whole.stdout);
@@ -95,14 +115,27 @@ fn render_sorts_and_selects() {
         let of = |site: &serde_json::Value| -> Vec<String> {
             let name = site["site"].as_str().unwrap().to_owned();
             let documents = site["documents"].as_array().unwrap().clone();
-            documents.iter().map(|it| format!("{name} {}", it["name"].as_str().unwrap())).collect()
+            documents
+                .iter()
+                .map(|it| format!("{name} {}", it["name"].as_str().unwrap()))
+                .collect()
         };
         sites.iter().flat_map(of).collect()
     };
-    let of_lab = ["lab layering-policy", "lab zone", "lab chart", "lab dns", "lab only", "lab lab"];
+    let of_lab = [
+        "lab layering-policy",
+        "lab zone",
+        "lab chart",
+        "lab dns",
+        "lab only",
+        "lab lab",
+    ];
     assert_eq!(names(&["--site", "l*"]), of_lab);
     assert_eq!(names(&[]).len(), 12);
-    assert_eq!(names(&["--schema", "example/Any/*", "--site", "lab"]), of_lab[2..5]);
+    assert_eq!(
+        names(&["--schema", "example/Any/*", "--site", "lab"]),
+        of_lab[2..5]
+    );
     assert_eq!(names(&["--name", "only"]), ["lab only", "prod only"]);
     assert_eq!(
         names(&["--name", "dns", "--name", "zo*", "--site", "prod"]),
@@ -135,16 +168,46 @@ fn render_succeeds_if_all_selected_documents_are_rendered() {
         ("--site lab --name dns", 0, ""),
         ("site/lab/only.yaml", 0, ""),
         ("site/prod/only.yaml", 0, ""),
-        ("--site lab", 1, "`one` (example/Any/v1) of site `lab` is not rendered\n"),
-        ("--site lab --name on*", 1, "`one` (example/Any/v1) of site `lab` is not rendered\n"),
-        ("--site prod", 1, "site/prod/unreadable.yaml:2 cannot be read"),
+        (
+            "--site lab",
+            1,
+            "`one` (example/Any/v1) of site `lab` is not rendered\n",
+        ),
+        (
+            "--site lab --name on*",
+            1,
+            "`one` (example/Any/v1) of site `lab` is not rendered\n",
+        ),
+        (
+            "--site prod",
+            1,
+            "site/prod/unreadable.yaml:2 cannot be read",
+        ),
         // The file may hold another document of this name.
-        ("--site prod --name only", 1, "site/prod/unreadable.yaml:2 cannot be read"),
-        ("--site gone", 1, "site `gone` is not rendered: its definition is missing or broken\n"),
-        ("--site prod --name nosuch", 2, "but site/prod/unreadable.yaml:2 cannot be read"),
-        ("--site lab --name nosuch", 2, "no rendered document has the name `nosuch`\n"),
+        (
+            "--site prod --name only",
+            1,
+            "site/prod/unreadable.yaml:2 cannot be read",
+        ),
+        (
+            "--site gone",
+            1,
+            "site `gone` is not rendered: its definition is missing or broken\n",
+        ),
+        (
+            "--site prod --name nosuch",
+            2,
+            "but site/prod/unreadable.yaml:2 cannot be read",
+        ),
+        (
+            "--site lab --name nosuch",
+            2,
+            "no rendered document has the name `nosuch`\n",
+        ),
     ] {
-        let words: Vec<&str> = std::iter::once("render").chain(arguments.split(' ')).collect();
+        let words: Vec<&str> = std::iter::once("render")
+            .chain(arguments.split(' '))
+            .collect();
         let ran = sandbox.run(&words);
         assert_eq!(ran.code, code, "{arguments}: {ran:?}");
         assert!(ran.stderr.contains(message), "{arguments}: {ran:?}");
@@ -157,7 +220,10 @@ fn render_succeeds_if_all_selected_documents_are_rendered() {
 fn fail_on_makes_findings_fail_render() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
-    sandbox.write("site/prod/twice.yaml", document("twice", "site", "{a: 1, a: 2}"));
+    sandbox.write(
+        "site/prod/twice.yaml",
+        document("twice", "site", "{a: 1, a: 2}"),
+    );
     for (arguments, code) in [
         ("--site lab", 0),
         ("--site lab --fail-on error", 1),
@@ -168,11 +234,16 @@ fn fail_on_makes_findings_fail_render() {
         ("--name nosuch", 2),
         ("--name nosuch --fail-on never", 2),
     ] {
-        let words: Vec<&str> = std::iter::once("render").chain(arguments.split(' ')).collect();
+        let words: Vec<&str> = std::iter::once("render")
+            .chain(arguments.split(' '))
+            .collect();
         assert_eq!(sandbox.run(&words).code, code, "{arguments}");
     }
     let printed = |arguments: &[&str]| sandbox.run(arguments).stdout;
-    assert_eq!(printed(&["render", "--fail-on", "error"]), printed(&["render"]));
+    assert_eq!(
+        printed(&["render", "--fail-on", "error"]),
+        printed(&["render"])
+    );
 }
 
 /// The documented recipe of a job for each site, as a shell of GitHub runs it.
@@ -180,18 +251,33 @@ fn fail_on_makes_findings_fail_render() {
 #[cfg(unix)]
 fn action_recipe_renders_a_site_beside_sites_with_errors() {
     let page = include_str!("../../../docs/github-action.md");
-    let recipe = page.lines().find_map(|line| line.trim().strip_prefix("- run: layercake render"));
-    let recipe = format!("layercake render{}", recipe.expect("the page has the recipe"));
+    let recipe = page
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("- run: layercake render"));
+    let recipe = format!(
+        "layercake render{}",
+        recipe.expect("the page has the recipe")
+    );
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     sandbox.write("site/prod/unreadable.yaml", "---\na: [\n");
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_layercake"));
     let mut command = std::process::Command::new("bash");
-    command.args(["--noprofile", "--norc", "-e", "-o", "pipefail", "-c", &recipe]);
+    command.args([
+        "--noprofile",
+        "--norc",
+        "-e",
+        "-o",
+        "pipefail",
+        "-c",
+        &recipe,
+    ]);
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(program.parent().unwrap().to_owned())
         .chain(std::env::split_paths(&folders));
-    command.env("PATH", std::env::join_paths(folders).unwrap()).env("SITE", "lab");
+    command
+        .env("PATH", std::env::join_paths(folders).unwrap())
+        .env("SITE", "lab");
     let output = command.current_dir(sandbox.path(".")).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let rendered = std::fs::read_to_string(sandbox.path("rendered.yaml")).unwrap();
@@ -205,16 +291,27 @@ fn verbs_without_findings_run_no_rules() {
     sandbox.write("global/schema.yaml", document("a", "global", "{}"));
     sandbox.write(".layercake-baseline.json", "damaged");
     let files = |ran: &super::Ran, stage: &str| -> String {
-        let row = ran.stderr.lines().find(|line| line.trim_start().starts_with(stage));
-        row.and_then(|row| row.split_whitespace().rev().nth(1)).unwrap_or_default().to_owned()
+        let row = ran
+            .stderr
+            .lines()
+            .find(|line| line.trim_start().starts_with(stage));
+        row.and_then(|row| row.split_whitespace().rev().nth(1))
+            .unwrap_or_default()
+            .to_owned()
     };
     let linted = sandbox.run(&["lint", "--no-baseline", "--timing"]);
-    assert!(linted.stderr.contains("others"), "rules are listed: {linted:?}");
+    assert!(
+        linted.stderr.contains("others"),
+        "rules are listed: {linted:?}"
+    );
     let all: usize = files(&linted, "read").parse().unwrap();
     // What stops a value in one site is not known from other sites.
     for (verb, unread) in [
         ("explain-value lab example/Any/v1 chart .values.replicas", 0),
-        ("explain-value --all-sites example/Any/v1 chart .values.replicas", 0),
+        (
+            "explain-value --all-sites example/Any/v1 chart .values.replicas",
+            0,
+        ),
         (
             "explain-value lab example/Any/v1 chart .values.replicas --why-not global/chart.yaml:8",
             1,
@@ -227,7 +324,12 @@ fn verbs_without_findings_run_no_rules() {
         let words: Vec<&str> = verb.split(' ').chain(["--timing"]).collect();
         let ran = sandbox.run(&words);
         assert_eq!(ran.code, 0, "{verb}: {ran:?}");
-        assert_eq!(files(&ran, "read"), (all - unread).to_string(), "{verb}: {}", ran.stderr);
+        assert_eq!(
+            files(&ran, "read"),
+            (all - unread).to_string(),
+            "{verb}: {}",
+            ran.stderr
+        );
         assert!(!ran.stderr.contains("others"), "{verb}: {}", ran.stderr);
         assert!(!ran.stderr.contains("duplicate"), "{verb}: {}", ran.stderr);
     }
@@ -239,13 +341,18 @@ fn verbs_without_findings_run_no_rules() {
 #[test]
 fn render_json_has_the_documented_shape() {
     let sandbox = Sandbox::with_sites();
-    let ran = sandbox.run(&["render", "--format", "json", "--site", "lab", "--name", "dns"]);
+    let ran = sandbox.run(&[
+        "render", "--format", "json", "--site", "lab", "--name", "dns",
+    ]);
     let expected = json!({"version": 1, "sites": [{"site": "lab", "documents": [{
         "schema": "example/Any/v1", "name": "dns", "layer": "type",
         "file": "type/small/dns.yaml", "line": 1, "data": {"server": "10.0.0.1"}
     }]}]});
     assert_eq!(ran.json(), expected);
-    assert_eq!(sandbox.run(&["render", "-o", "json", "--site", "lab", "--name", "dns"]), ran);
+    assert_eq!(
+        sandbox.run(&["render", "-o", "json", "--site", "lab", "--name", "dns"]),
+        ran
+    );
 }
 
 #[test]
@@ -260,7 +367,12 @@ fn sites_are_listed() {
     let expected = json!({"version": 1, "sites": [{
         "site": "lab", "type": "small", "files": 5, "documents": 5, "outputs": 5
     }]});
-    assert_eq!(sandbox.run(&["sites", "--format", "json", "--site", "lab"]).json(), expected);
+    assert_eq!(
+        sandbox
+            .run(&["sites", "--format", "json", "--site", "lab"])
+            .json(),
+        expected
+    );
 
     // errors in documents are not reported here
     sandbox.break_site("lab");
@@ -277,12 +389,21 @@ fn site_without_a_definition_is_reported() {
     assert!(ran.stdout.contains("\nprod "));
     let said: Vec<&str> = ran.stderr.lines().collect();
     assert_eq!(said.len(), 2, "{said:?}");
-    assert!(said[0].starts_with("site `new` is not listed: "), "{said:?}");
-    assert!(said[1].starts_with("site `old` is not listed: "), "{said:?}");
+    assert!(
+        said[0].starts_with("site `new` is not listed: "),
+        "{said:?}"
+    );
+    assert!(
+        said[1].starts_with("site `old` is not listed: "),
+        "{said:?}"
+    );
     let ran = sandbox.run(&["sites", "--site", "lab"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert_eq!(sandbox.run(&["sites", "--site", "new"]).code, 1);
-    assert_eq!(sandbox.rules(&["--site", "new"]), ["missing-site-definition"]);
+    assert_eq!(
+        sandbox.rules(&["--site", "new"]),
+        ["missing-site-definition"]
+    );
 }
 
 #[test]
@@ -291,12 +412,22 @@ fn only_selected_sites_are_reported() {
     sandbox.break_site("lab");
     sandbox.write("site/lab/unreadable.yaml", "---\na: [\n");
     sandbox.write("global/unreadable.yaml", "---\na: [\n");
-    assert_eq!(sandbox.rules(&[]), ["invalid-yaml", "missing-source", "invalid-yaml"]);
+    assert_eq!(
+        sandbox.rules(&[]),
+        ["invalid-yaml", "missing-source", "invalid-yaml"]
+    );
     assert_eq!(sandbox.findings(&["--site", "prod"]).len(), 1);
-    assert_eq!(sandbox.findings(&["--site", "prod"])[0]["sites"], json!(["prod"]));
+    assert_eq!(
+        sandbox.findings(&["--site", "prod"])[0]["sites"],
+        json!(["prod"])
+    );
     assert_eq!(sandbox.findings(&["--site", "lab"]).len(), 3);
     let ran = sandbox.run(&["lint", "--site", "prod"]);
-    assert!(ran.stdout.contains("\n1 site · 5 documents · 5 rendered\n"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("\n1 site · 5 documents · 5 rendered\n"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
@@ -304,10 +435,19 @@ fn explain_accepts_codes_of_pegleg() {
     let sandbox = Sandbox::new();
     let ran = sandbox.run(&["explain", "P005"]);
     assert_eq!(ran.code, 0);
-    let named: Vec<&str> =
-        ran.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert!(named.contains(&"missing-source") && named.contains(&"dependency-cycle"), "{named:?}");
-    assert!(!named.contains(&"missing-parent"), "Pegleg accepts this without an error");
+    let named: Vec<&str> = ran
+        .stdout
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(
+        named.contains(&"missing-source") && named.contains(&"dependency-cycle"),
+        "{named:?}"
+    );
+    assert!(
+        !named.contains(&"missing-parent"),
+        "Pegleg accepts this without an error"
+    );
 }
 
 #[test]
@@ -321,7 +461,11 @@ fn rules_are_explained() {
     for rule in rules {
         let ran = sandbox.run(&["explain", rule.name]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", rule.name);
-        assert!(ran.stdout.starts_with(&format!("{}\n", rule.name)), "{}", rule.name);
+        assert!(
+            ran.stdout.starts_with(&format!("{}\n", rule.name)),
+            "{}",
+            rule.name
+        );
         let words = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains(rule.summary), "{}", rule.name);
         assert!(!ran.stdout.contains("<!--"), "{}", rule.name);
@@ -335,7 +479,11 @@ fn file_arguments_limit_the_report_in_a_repository() {
     sandbox.break_site("lab");
     sandbox.break_site("prod");
     assert_eq!(sandbox.findings(&["--all-findings"]).len(), 2);
-    for files in [&["site/lab"][..], &["site/lab/broken.yaml"], &["global", "site/lab"]] {
+    for files in [
+        &["site/lab"][..],
+        &["site/lab/broken.yaml"],
+        &["global", "site/lab"],
+    ] {
         let findings = sandbox.findings(files);
         assert_eq!(findings.len(), 1, "{files:?}");
         assert_eq!(findings[0]["sites"], json!(["lab"]));
@@ -361,23 +509,42 @@ fn file_arguments_form_a_set_outside_a_repository_and_on_demand() {
     let findings = outside.findings(&["--set", "policy.yaml", "broken.yaml"]);
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0]["sites"], json!([]));
-    let report =
-        outside.run(&["render", "-o", "json", "--set", "policy.yaml", "broken.yaml"]).json();
+    let report = outside
+        .run(&[
+            "render",
+            "-o",
+            "json",
+            "--set",
+            "policy.yaml",
+            "broken.yaml",
+        ])
+        .json();
     assert!(report["sites"][0]["site"].is_null());
     assert_eq!(report["sites"][0]["documents"].as_array().unwrap().len(), 2);
-    assert!(outside.run(&["lint", "--set", "."]).stdout.contains("\n2 documents · 2 rendered\n"));
+    assert!(
+        outside
+            .run(&["lint", "--set", "."])
+            .stdout
+            .contains("\n2 documents · 2 rendered\n")
+    );
 
     let inside = Sandbox::with_sites();
     inside.break_site("lab");
     let set = ["--set", "global/policy.yaml", "site/prod/only.yaml"];
     assert_eq!(inside.rules(&set), Vec::<String>::new());
-    assert_eq!(inside.rules(&["--set", "global/policy.yaml", "site/lab"]), ["missing-source"]);
-    let report = inside.run(&[&["render", "-o", "json"], &set[..]].concat()).json();
+    assert_eq!(
+        inside.rules(&["--set", "global/policy.yaml", "site/lab"]),
+        ["missing-source"]
+    );
+    let report = inside
+        .run(&[&["render", "-o", "json"], &set[..]].concat())
+        .json();
     assert!(report["sites"][0]["site"].is_null());
     // the current folder, if none is named
     let ran = inside.run_in(&inside.path("global"), &["lint", "--set"]);
     assert!(
-        ran.stdout.starts_with("PASS  no findings · 2 documents · 2 rendered · "),
+        ran.stdout
+            .starts_with("PASS  no findings · 2 documents · 2 rendered · "),
         "{}",
         ran.stdout
     );
@@ -388,8 +555,14 @@ fn set_reads_files_of_any_name() {
     let outside = Sandbox::outside_git();
     outside.write("documents.txt", [super::POLICY, &super::broken()].concat());
     outside.write("folder/other.yml", document("other", "site", "{}"));
-    assert_eq!(outside.rules(&["--set", "documents.txt"]), ["missing-source"]);
-    assert_eq!(outside.rules(&["--set", "documents.txt", "folder"]), ["missing-source"]);
+    assert_eq!(
+        outside.rules(&["--set", "documents.txt"]),
+        ["missing-source"]
+    );
+    assert_eq!(
+        outside.rules(&["--set", "documents.txt", "folder"]),
+        ["missing-source"]
+    );
     assert!(Path::new(&outside.path("folder")).is_dir());
 }
 
@@ -397,7 +570,10 @@ fn set_reads_files_of_any_name() {
 fn named_site_is_rendered_like_one_that_a_glob_matches() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("prod");
-    sandbox.write("site/prod/inner/site/deep/site-definition.yaml", definition("deep", ""));
+    sandbox.write(
+        "site/prod/inner/site/deep/site-definition.yaml",
+        definition("deep", ""),
+    );
     sandbox.write("layercake.yaml", "discover: {sites: [lab, prod]}\n");
     sandbox.commit();
     for folder in [".", "site/lab", "site/prod/inner", "global"] {
@@ -420,10 +596,17 @@ fn named_site_is_rendered_like_one_that_a_glob_matches() {
 fn site_is_checked_without_files_of_other_sites() {
     let sandbox = Sandbox::with_sites();
     assert_eq!(sandbox.run(&["baseline", "write"]).code, 0);
-    fs::rename(sandbox.path(".layercake-baseline.json"), sandbox.path("none.json")).unwrap();
+    fs::rename(
+        sandbox.path(".layercake-baseline.json"),
+        sandbox.path("none.json"),
+    )
+    .unwrap();
     sandbox.break_site("lab");
     sandbox.break_site("prod");
-    sandbox.write("global/twice.yaml", document("twice", "global", "{a: 1, a: 2}"));
+    sandbox.write(
+        "global/twice.yaml",
+        document("twice", "global", "{a: 1, a: 2}"),
+    );
     sandbox.write("type/unused/any.yaml", document("any", "type", "{}"));
     sandbox.write("site/other/own/any.yaml", document("any", "site", "{}"));
     let lint = ["lint", "--site", "lab", "-o", "json"];
@@ -453,5 +636,8 @@ fn impact_of_a_part_includes_all_sites_that_use_it() {
     sandbox.write("layercake.yaml", sets);
     sandbox.write("site/lab/parts/one.yaml", "#cloud-config\npackages: [a]\n");
     let printed = sandbox.run(&["impact", "site/lab/parts/one.yaml:2"]).stdout;
-    assert!(printed.contains("\nreaches 2 outputs in all 2 sites\n"), "{printed}");
+    assert!(
+        printed.contains("\nreaches 2 outputs in all 2 sites\n"),
+        "{printed}"
+    );
 }

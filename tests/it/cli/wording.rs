@@ -21,11 +21,16 @@ fn seven_sites(overriding: &[&str]) -> Sandbox {
     let shared = shared.replace("  name: shared", "  name: shared\n  labels: {name: shared}");
     sandbox.write("global/shared.yaml", &shared);
     std::fs::remove_dir_all(sandbox.path("site")).unwrap();
-    for site in ["one-a", "one-b", "one-c", "one-d", "two-e", "two-f", "two-g"] {
+    for site in [
+        "one-a", "one-b", "one-c", "one-d", "two-e", "two-f", "two-g",
+    ] {
         let path = format!("site/{site}/site-definition.yaml");
         sandbox.write(&path, super::definition(site, ""));
         if overriding.contains(&site) {
-            sandbox.write(&format!("site/{site}/shared.yaml"), child(site, "{value: 2}"));
+            sandbox.write(
+                &format!("site/{site}/shared.yaml"),
+                child(site, "{value: 2}"),
+            );
         }
     }
     sandbox.commit();
@@ -35,10 +40,16 @@ fn seven_sites(overriding: &[&str]) -> Sandbox {
 
 #[test]
 fn sites_are_named_in_the_shorter_way() {
-    let text =
-        |overriding: &[&str]| seven_sites(overriding).run(&["lint", "--since", "HEAD"]).stdout;
+    let text = |overriding: &[&str]| {
+        seven_sites(overriding)
+            .run(&["lint", "--since", "HEAD"])
+            .stdout
+    };
     let of_four = text(&["two-e", "two-f", "two-g"]);
-    assert!(of_four.contains("in one-a, one-b, one-c, one-d"), "{of_four}");
+    assert!(
+        of_four.contains("in one-a, one-b, one-c, one-d"),
+        "{of_four}"
+    );
     assert!(!of_four.contains("all 7 sites but"), "{of_four}");
     let of_six = text(&["two-g"]);
     assert!(of_six.contains("in all 7 sites but two-g"), "{of_six}");
@@ -54,19 +65,29 @@ fn run_that_judges_nothing_does_not_pass() {
             let arguments = [&["lint", "--since", "HEAD", "-o", format], flags].concat();
             let ran = sandbox.run(&arguments);
             assert_eq!(ran.code, 0, "{ran:?}");
-            assert!(ran.stdout.contains("1 new error"), "{format}: {}", ran.stdout);
+            assert!(
+                ran.stdout.contains("1 new error"),
+                "{format}: {}",
+                ran.stdout
+            );
             assert!(!ran.stdout.contains("PASS"), "{format}: {}", ran.stdout);
         }
     }
     let failed = sandbox.run(&["lint", "--since", "HEAD"]);
-    assert!(failed.code == 1 && failed.stdout.starts_with("FAIL"), "{failed:?}");
+    assert!(
+        failed.code == 1 && failed.stdout.starts_with("FAIL"),
+        "{failed:?}"
+    );
 }
 
 #[test]
 fn errors_are_last_and_notes_are_counted() {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
-    sandbox.write("site/lab/twice.yaml", document("twice", "site", "{b: 1, b: 2}"));
+    sandbox.write(
+        "site/lab/twice.yaml",
+        document("twice", "site", "{b: 1, b: 2}"),
+    );
     sandbox.write("layercake.yaml", "rules: {levels: {duplicate-key: note}}\n");
     let flags = ["lint"];
     let text = sandbox.run(&flags).stdout;
@@ -75,8 +96,13 @@ fn errors_are_last_and_notes_are_counted() {
     let note = at(&whole, "note[");
     assert!(note < at(&whole, "error["), "{whole}");
     assert!(!text.contains("note["), "{text}");
-    assert!(at(&text, "1 more note (-v)") < at(&text, "error["), "{text}");
-    let by_notes = sandbox.run(&[&flags[..], &["--fail-on", "note"]].concat()).stdout;
+    assert!(
+        at(&text, "1 more note (-v)") < at(&text, "error["),
+        "{text}"
+    );
+    let by_notes = sandbox
+        .run(&[&flags[..], &["--fail-on", "note"]].concat())
+        .stdout;
     assert!(by_notes.contains("note["), "{by_notes}");
 }
 
@@ -84,7 +110,10 @@ fn errors_are_last_and_notes_are_counted() {
 fn missing_path_is_reported_once() {
     let ran = Sandbox::with_sites().run(&["lint", "--set", "nowhere.yaml"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("nowhere.yaml") && !ran.stderr.contains("No such file"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("nowhere.yaml") && !ran.stderr.contains("No such file"),
+        "{ran:?}"
+    );
     let ran = Sandbox::with_sites().run(&["cloud-config", "nowhere.yaml"]);
     assert_eq!(ran.stderr, "error: `nowhere.yaml` not found\n");
 }
@@ -97,7 +126,9 @@ fn failed_first_push_says_how_to_accept_existing_findings() {
     sandbox.commit();
     let push = || {
         let mut command = sandbox.command(&["lint", "--auto", "--quiet"]);
-        command.env("PRE_COMMIT", "1").env("PRE_COMMIT_REMOTE_NAME", "origin");
+        command
+            .env("PRE_COMMIT", "1")
+            .env("PRE_COMMIT_REMOTE_NAME", "origin");
         command.env("PRE_COMMIT_LOCAL_BRANCH", "refs/heads/main");
         super::Ran::of(&command.output().unwrap())
     };
@@ -118,7 +149,11 @@ fn failed_first_push_says_how_to_accept_existing_findings() {
 #[test]
 fn completions_without_a_shell_lists_the_shells() {
     let ran = Sandbox::outside_git().run(&["completions"]);
-    assert_eq!((ran.code, &*ran.stdout), (0, "bash\nelvish\nfish\npowershell\nzsh\n"), "{ran:?}");
+    assert_eq!(
+        (ran.code, &*ran.stdout),
+        (0, "bash\nelvish\nfish\npowershell\nzsh\n"),
+        "{ran:?}"
+    );
 }
 
 #[test]

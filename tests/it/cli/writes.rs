@@ -23,7 +23,14 @@ fn snapshot(folder: &Path) -> Snapshot {
             found.extend(snapshot(&path));
             (0, Vec::new())
         } else if metadata.is_symlink() {
-            (changed, path.read_link().unwrap().to_string_lossy().as_bytes().to_vec())
+            (
+                changed,
+                path.read_link()
+                    .unwrap()
+                    .to_string_lossy()
+                    .as_bytes()
+                    .to_vec(),
+            )
         } else {
             (changed, fs::read(&path).unwrap())
         };
@@ -46,8 +53,11 @@ fn sandbox() -> Sandbox {
         "global/parent.yaml",
         parent.replace("name: child\n", "name: child\n  labels: {of: parent}\n"),
     );
-    fs::set_permissions(sandbox.path("site/lab/child.yaml"), fs::Permissions::from_mode(0o640))
-        .unwrap();
+    fs::set_permissions(
+        sandbox.path("site/lab/child.yaml"),
+        fs::Permissions::from_mode(0o640),
+    )
+    .unwrap();
     symlink("chart.yaml", sandbox.path("global/link.yaml")).unwrap();
     sandbox.commit();
     sandbox
@@ -64,8 +74,12 @@ fn changed_by(sandbox: &Sandbox, arguments: &[&str]) -> (Ran, BTreeSet<String>) 
 
 fn different(around: &Path, before: &Snapshot, after: &Snapshot) -> BTreeSet<String> {
     let paths: BTreeSet<&PathBuf> = before.keys().chain(after.keys()).collect();
-    let changed = paths.into_iter().filter(|path| before.get(*path) != after.get(*path));
-    changed.map(|path| path.strip_prefix(around).unwrap().display().to_string()).collect()
+    let changed = paths
+        .into_iter()
+        .filter(|path| before.get(*path) != after.get(*path));
+    changed
+        .map(|path| path.strip_prefix(around).unwrap().display().to_string())
+        .collect()
 }
 
 #[test]
@@ -118,9 +132,21 @@ fn writing_verbs_change_only_named_files() {
             &["repository/new.html", "repository/other.sarif"],
         ),
         ("lint --fix", &["repository/site/lab/child.yaml"]),
-        ("lint --add-ignore=later --no-baseline", &["repository/site/lab/child.yaml"]),
-        ("baseline write --baseline other.json", &["repository/other.json"]),
-        ("init", &["repository/.pre-commit-config.yaml", "repository/layercake.yaml"]),
+        (
+            "lint --add-ignore=later --no-baseline",
+            &["repository/site/lab/child.yaml"],
+        ),
+        (
+            "baseline write --baseline other.json",
+            &["repository/other.json"],
+        ),
+        (
+            "init",
+            &[
+                "repository/.pre-commit-config.yaml",
+                "repository/layercake.yaml",
+            ],
+        ),
     ] {
         let sandbox = sandbox();
         let arguments: Vec<&str> = arguments.split(' ').collect();
@@ -128,7 +154,11 @@ fn writing_verbs_change_only_named_files() {
         assert!(ran.code < 2, "{arguments:?}: {ran:?}");
         let expected: BTreeSet<String> = expected.iter().map(|it| (*it).to_owned()).collect();
         assert_eq!(changed, expected, "{arguments:?}: {ran:?}");
-        let mode = sandbox.path("site/lab/child.yaml").metadata().unwrap().mode();
+        let mode = sandbox
+            .path("site/lab/child.yaml")
+            .metadata()
+            .unwrap()
+            .mode();
         assert_eq!(mode & 0o777, 0o640, "{arguments:?}");
         assert!(sandbox.path("global/link.yaml").is_symlink());
     }
@@ -178,7 +208,10 @@ fn full_disk_leaves_no_partial_file() {
     let sandbox = sandbox();
     // None of the texts fits.
     let child = fs::read_to_string(sandbox.path("site/lab/child.yaml")).unwrap();
-    sandbox.write("site/lab/child.yaml", format!("{child}# {}\n", "x".repeat(2000)));
+    sandbox.write(
+        "site/lab/child.yaml",
+        format!("{child}# {}\n", "x".repeat(2000)),
+    );
     for number in 0..20 {
         sandbox.write(
             &format!("site/lab/broken-{number}.yaml"),
@@ -198,7 +231,10 @@ fn full_disk_leaves_no_partial_file() {
         let program = sandbox.command(&[]);
         let program = program.get_program().to_string_lossy();
         let script = format!("trap '' XFSZ; ulimit -f 1; exec {program} {arguments}");
-        let output = Command::new("sh").args(["-c", &script]).current_dir(&sandbox.root).output();
+        let output = Command::new("sh")
+            .args(["-c", &script])
+            .current_dir(&sandbox.root)
+            .output();
         let ran = Ran::of(&output.unwrap());
         assert_eq!(ran.code, 2, "{arguments}: {ran:?}");
         assert!(ran.stderr.contains("cannot write"), "{arguments}: {ran:?}");
@@ -213,15 +249,29 @@ fn unwritable_output_fails_before_the_run() {
     let sandbox = sandbox();
     let fix = "lint --fix --select ineffective-action -o sarif=first.sarif -o json=";
     for (file, said) in [
-        ("no/such/report.json", "help: create the folder `./no/such`, or name another file"),
-        ("global/parent.yaml/report.json", "caused by: Not a directory"),
+        (
+            "no/such/report.json",
+            "help: create the folder `./no/such`, or name another file",
+        ),
+        (
+            "global/parent.yaml/report.json",
+            "caused by: Not a directory",
+        ),
         ("site", "`./site` is a folder"),
     ] {
-        for command in [fix, "diff HEAD -o html=first.html -o json=", "report none.json -o json="] {
+        for command in [
+            fix,
+            "diff HEAD -o html=first.html -o json=",
+            "report none.json -o json=",
+        ] {
             let command = format!("{command}{file}");
             let arguments: Vec<&str> = command.split(' ').collect();
             let (ran, changed) = changed_by(&sandbox, &arguments);
-            assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{command}: {ran:?}");
+            assert_eq!(
+                (ran.code, ran.stdout.as_str()),
+                (2, ""),
+                "{command}: {ran:?}"
+            );
             assert!(ran.stderr.contains(said), "{command}: {ran:?}");
             assert_eq!(changed, BTreeSet::new(), "{command}");
         }

@@ -24,13 +24,21 @@ struct Taken {
 fn take_apart(marked: &str, files: &[(&str, &str)]) -> Taken {
     let mut sources = SourceMap::new();
     let mut add = |name: &str, text: &str| {
-        sources.add(Source::new(RepoPath::new(name), Ok(text.as_bytes().to_vec())))
+        sources.add(Source::new(
+            RepoPath::new(name),
+            Ok(text.as_bytes().to_vec()),
+        ))
     };
     let (text, ranges) = unmarked(marked);
     let file = add("user-data", &text);
-    let files: Vec<(&str, FileId)> =
-        files.iter().map(|(name, text)| (*name, add(name, text))).collect();
-    let marks = ranges.into_iter().map(|(start, end)| Span::new(file, start, end)).collect();
+    let files: Vec<(&str, FileId)> = files
+        .iter()
+        .map(|(name, text)| (*name, add(name, text)))
+        .collect();
+    let marks = ranges
+        .into_iter()
+        .map(|(start, end)| Span::new(file, start, end))
+        .collect();
     let user_data = read(file, &mut sources, &mut |_, _, path| {
         if path == "user-data" {
             return Included::File(file);
@@ -38,7 +46,11 @@ fn take_apart(marked: &str, files: &[(&str, &str)]) -> Taken {
         let known = files.iter().find(|(name, _)| *name == path);
         known.map_or(Included::Missing, |(_, file)| Included::File(*file))
     });
-    Taken { sources, user_data, marks }
+    Taken {
+        sources,
+        user_data,
+        marks,
+    }
 }
 
 fn unmarked(marked: &str) -> (String, Vec<(u32, u32)>) {
@@ -64,9 +76,12 @@ impl Taken {
     /// All faults at the spans of their cause, sorted.
     fn faults(&self) -> Vec<(Span, PartFaultKind)> {
         let of_parts = self.user_data.parts.iter().flat_map(|part| &part.faults);
-        let all = of_parts.chain(&self.user_data.faults).chain(&self.user_data.aborted);
-        let mut faults: Vec<_> =
-            all.map(|PartFault { at, kind }| (self.sources.written(*at), kind.clone())).collect();
+        let all = of_parts
+            .chain(&self.user_data.faults)
+            .chain(&self.user_data.aborted);
+        let mut faults: Vec<_> = all
+            .map(|PartFault { at, kind }| (self.sources.written(*at), kind.clone()))
+            .collect();
         faults.sort_by_key(|(at, _)| *at);
         faults
     }
@@ -77,7 +92,10 @@ impl Taken {
         let (places, kinds): (Vec<Span>, Vec<PartFaultKind>) = self.faults().into_iter().unzip();
         assert_eq!(kinds, faults);
         let texts = |spans: &[Span]| -> Vec<(Span, String)> {
-            spans.iter().map(|span| (*span, self.sources.slice(*span).to_owned())).collect()
+            spans
+                .iter()
+                .map(|span| (*span, self.sources.slice(*span).to_owned()))
+                .collect()
         };
         assert_eq!(texts(&places), texts(&self.marks));
     }
@@ -92,7 +110,11 @@ fn outline(part: &CloudPart) -> String {
         PartKind::Other(content_type) => content_type,
     };
     let header = part.header.as_ref().map_or("-", |header| &header.value);
-    format!("{} {kind} {header:?} {}", part.key.name, canonical(&part.data))
+    format!(
+        "{} {kind} {header:?} {}",
+        part.key.name,
+        canonical(&part.data)
+    )
 }
 
 /// MIME message of these parts, each with headers, a blank line and a body.
@@ -114,9 +136,18 @@ fn assert_parts(text: &str, parts: &[&str]) {
 
 #[test]
 fn plain_text_is_typed_by_its_first_line() {
-    assert_parts("#cloud-config\na: 1\n", &["user-data config \"-\" {\"a\":1}"]);
-    assert_parts("#CLOUD-Config\na: 1\n", &["user-data config \"-\" {\"a\":1}"]);
-    assert_parts("#cloud-configfoo\na: 1\n", &["user-data config \"-\" {\"a\":1}"]);
+    assert_parts(
+        "#cloud-config\na: 1\n",
+        &["user-data config \"-\" {\"a\":1}"],
+    );
+    assert_parts(
+        "#CLOUD-Config\na: 1\n",
+        &["user-data config \"-\" {\"a\":1}"],
+    );
+    assert_parts(
+        "#cloud-configfoo\na: 1\n",
+        &["user-data config \"-\" {\"a\":1}"],
+    );
     assert_parts(
         "\n\t\u{1c}\u{3000} #cloud-boothook\n",
         &["user-data text/cloud-boothook \"-\" null"],
@@ -143,7 +174,10 @@ fn unknown_first_line_is_reported() {
     for (text, likeness) in [
         ("⟦# cloud-config⟧\na: 1\n", PartResemblance::Nothing),
         ("\n ⟦a: 1⟧ \n", PartResemblance::Nothing),
-        ("⟦\u{FEFF}#cloud-config⟧\na: 1\n", PartResemblance::ByteOrderMark),
+        (
+            "⟦\u{FEFF}#cloud-config⟧\na: 1\n",
+            PartResemblance::ByteOrderMark,
+        ),
     ] {
         take_apart(text, &[]).is(&other, &[PartFaultKind::Unrecognized(likeness)]);
     }
@@ -155,9 +189,18 @@ fn config_must_be_a_single_mapping() {
     let table = [
         ("⟦#cloud-config⟧\n", PartFaultKind::Documents(0)),
         ("⟦#cloud-config⟧\n---\n", PartFaultKind::NotAMapping("null")),
-        ("⟦#cloud-config⟧\n- a\n", PartFaultKind::NotAMapping("a list")),
-        ("⟦#cloud-config⟧\ntext\n", PartFaultKind::NotAMapping("a string")),
-        ("#cloud-config\na: 1\n⟦⟧---\nb: 2\n", PartFaultKind::Documents(2)),
+        (
+            "⟦#cloud-config⟧\n- a\n",
+            PartFaultKind::NotAMapping("a list"),
+        ),
+        (
+            "⟦#cloud-config⟧\ntext\n",
+            PartFaultKind::NotAMapping("a string"),
+        ),
+        (
+            "#cloud-config\na: 1\n⟦⟧---\nb: 2\n",
+            PartFaultKind::Documents(2),
+        ),
     ];
     for (text, fault) in table {
         let taken = take_apart(text, &[]);
@@ -172,7 +215,10 @@ fn yaml_problems_are_kept_and_the_last_duplicate_key_wins() {
     let taken = take_apart("#cloud-config\na: 1\na: 2\n", &[]);
     taken.is(&["user-data config \"-\" {\"a\":2}"], &[]);
     let part = &taken.user_data.parts[0];
-    assert!(matches!(part.problems[0].kind, YamlProblemKind::DuplicateKey { .. }));
+    assert!(matches!(
+        part.problems[0].kind,
+        YamlProblemKind::DuplicateKey { .. }
+    ));
     assert_eq!(taken.sources.slice(part.comments[0].span), "#cloud-config");
 
     let taken = take_apart("#cloud-config\na: [1\n", &[]);
@@ -182,7 +228,10 @@ fn yaml_problems_are_kept_and_the_last_duplicate_key_wins() {
 
 #[test]
 fn invalid_json_of_a_patch_is_reported_at_its_position() {
-    let taken = take_apart("#cloud-config-jsonp\n[{\"op\": \"remove\" ⟦⟧\"path\": \"/a\"}]\n", &[]);
+    let taken = take_apart(
+        "#cloud-config-jsonp\n[{\"op\": \"remove\" ⟦⟧\"path\": \"/a\"}]\n",
+        &[],
+    );
     assert_eq!(taken.parts(), ["user-data broken patch \"-\" null"]);
     let faults = taken.faults();
     assert_eq!(faults[0].0, taken.marks[0]);
@@ -218,7 +267,10 @@ fn parts_of_a_message_have_spans_in_the_file() {
 
 #[test]
 fn message_needs_an_early_mime_version() {
-    let late = format!("#cloud-config\n# {}\n# MIME-Version: 1.0\na: é\n", "x".repeat(4096));
+    let late = format!(
+        "#cloud-config\n# {}\n# MIME-Version: 1.0\na: é\n",
+        "x".repeat(4096)
+    );
     assert_parts(&late, &["user-data config \"-\" {\"a\":\"é\"}"]);
     // A comment is enough for the text not to be plain.
     let early = "#cloud-config\n# mime-VERSION: 1.0\na: 1\n";
@@ -239,13 +291,27 @@ fn header_names_are_case_sensitive() {
         ("Merge-Type: a\nMerge-Type: b\n", "a", &[]),
         ("Merge-Type:  \nX-Merge-Type: x\n", "x", &[]),
         ("Merge-Type: dict(\n a)\n", "dict(\n a)", &[]),
-        ("⟦merge-type⟧: a\n", "-", &[PartFaultKind::HeaderCase { expected: "Merge-Type" }]),
-        ("⟦X-merge-type⟧: a\n", "-", &[PartFaultKind::HeaderCase { expected: "X-Merge-Type" }]),
+        (
+            "⟦merge-type⟧: a\n",
+            "-",
+            &[PartFaultKind::HeaderCase {
+                expected: "Merge-Type",
+            }],
+        ),
+        (
+            "⟦X-merge-type⟧: a\n",
+            "-",
+            &[PartFaultKind::HeaderCase {
+                expected: "X-Merge-Type",
+            }],
+        ),
         // Python matches the header name case-sensitively, and its value case-insensitively.
         (
             "⟦merge-type⟧: a\nMerge-Type: b\n",
             "a",
-            &[PartFaultKind::HeaderCase { expected: "Merge-Type" }],
+            &[PartFaultKind::HeaderCase {
+                expected: "Merge-Type",
+            }],
         ),
     ];
     for (headers, header, faults) in cases {
@@ -293,8 +359,10 @@ fn gzip_part(headers: &str, text: &str) -> String {
 
 #[test]
 fn compressed_part_loses_its_header_and_keeps_its_origin() {
-    let text =
-        multipart(&[&gzip_part("⟦Merge-Type⟧: list(append)\nLaunch-Index: 2\n", COMPRESSED)]);
+    let text = multipart(&[&gzip_part(
+        "⟦Merge-Type⟧: list(append)\nLaunch-Index: 2\n",
+        COMPRESSED,
+    )]);
     let taken = take_apart(&text, &[]);
     let fault = PartFaultKind::IgnoredHeader(Carrier::Gzip);
     taken.is(&["user-data config \"-\" {\"a\":1}"], &[fault]);
@@ -313,7 +381,10 @@ fn failed_decompression_aborts_all_user_data() {
     let taken = take_apart(&text, &[]);
     assert_eq!(taken.parts(), ["user-data#1 config \"-\" {\"a\":1}"]);
     let aborted = taken.user_data.aborted.as_ref().unwrap();
-    assert!(matches!(aborted.kind, PartFaultKind::NotGzip(_)), "{aborted:?}");
+    assert!(
+        matches!(aborted.kind, PartFaultKind::NotGzip(_)),
+        "{aborted:?}"
+    );
     assert_eq!(taken.sources.written(aborted.at), taken.marks[0]);
 }
 
@@ -336,20 +407,34 @@ fn whole_file_may_be_compressed() {
     let mut nothing = |_: &mut SourceMap, _: &RepoPath, _: &str| Included::Missing;
 
     let read_whole = read(whole, &mut sources, &mut nothing);
-    assert_eq!(outline(&read_whole.parts[0]), "user-data config \"-\" {\"a\":1}");
-    assert_eq!(sources.written(read_whole.parts[0].at), Span::point(whole, 0));
+    assert_eq!(
+        outline(&read_whole.parts[0]),
+        "user-data config \"-\" {\"a\":1}"
+    );
+    assert_eq!(
+        sources.written(read_whole.parts[0].at),
+        Span::point(whole, 0)
+    );
     assert_eq!(read_whole.parts[0].faults, []);
 
     let read_cut = read(cut, &mut sources, &mut nothing);
-    let kinds: Vec<&PartFaultKind> =
-        read_cut.parts[0].faults.iter().map(|fault| &fault.kind).collect();
-    assert!(matches!(kinds[..], [PartFaultKind::NotGzip(_)]), "{kinds:?}");
+    let kinds: Vec<&PartFaultKind> = read_cut.parts[0]
+        .faults
+        .iter()
+        .map(|fault| &fault.kind)
+        .collect();
+    assert!(
+        matches!(kinds[..], [PartFaultKind::NotGzip(_)]),
+        "{kinds:?}"
+    );
     assert!(matches!(read_cut.parts[0].kind, PartKind::Other(_)));
 }
 
 fn bytes_of(base64: &str) -> Vec<u8> {
     use base64::Engine;
-    base64::engine::general_purpose::STANDARD.decode(base64).unwrap()
+    base64::engine::general_purpose::STANDARD
+        .decode(base64)
+        .unwrap()
 }
 
 #[test]
@@ -367,16 +452,23 @@ fn transfer_encodings_are_decoded_and_keep_headers() {
     // Latin-1 is not UTF-8, regardless of `charset`.
     let latin = ["user-data config \"m\" null"];
     take_apart(&part("quoted-printable", "⟦a: =E9⟧"), &[]).is(&latin, &[PartFaultKind::NotUtf8]);
-    take_apart(&part("x-uuencode", "begin 644 a\n(83H@PZD*8CH`\n`\nend"), &[])
-        .is(&["user-data config \"m\" {\"a\":\"é\",\"b\":null}"], &[]);
-    take_apart(&part("x-uuencode", "⟦a: e⟧"), &[])
-        .is(&["user-data config \"m\" {\"a\":\"e\"}"], &[PartFaultKind::BrokenUuencode]);
+    take_apart(
+        &part("x-uuencode", "begin 644 a\n(83H@PZD*8CH`\n`\nend"),
+        &[],
+    )
+    .is(&["user-data config \"m\" {\"a\":\"é\",\"b\":null}"], &[]);
+    take_apart(&part("x-uuencode", "⟦a: e⟧"), &[]).is(
+        &["user-data config \"m\" {\"a\":\"e\"}"],
+        &[PartFaultKind::BrokenUuencode],
+    );
 }
 
 #[test]
 fn unencoded_non_ascii_text_of_a_message_is_mangled() {
     let config = |text: &str| {
-        multipart(&[&format!("Content-Type: text/cloud-config; charset=utf-8\n\n{text}")])
+        multipart(&[&format!(
+            "Content-Type: text/cloud-config; charset=utf-8\n\n{text}"
+        )])
     };
     let is = |text: &str, data: &str, is_readable: bool| {
         let part = format!("user-data config \"-\" {data}");
@@ -407,26 +499,46 @@ fn broken_message_is_reported_and_parsed_as_by_python() {
             &[],
             &[PartFaultKind::NoParts],
         ),
-        (message("⟦multipart/mixed; boundary=BB⟧", "--BB--\n"), &[], &[PartFaultKind::NoParts]),
+        (
+            message("⟦multipart/mixed; boundary=BB⟧", "--BB--\n"),
+            &[],
+            &[PartFaultKind::NoParts],
+        ),
         (
             message("⟦multipart/mixed; boundary=BB⟧", &format!("--BB\n{part}")),
             &one,
             &[PartFaultKind::NoEndBoundary],
         ),
         (
-            message("multipart/mixed; boundary=BB", &format!("before\n--BB\n{part}--BB--\nafter")),
+            message(
+                "multipart/mixed; boundary=BB",
+                &format!("before\n--BB\n{part}--BB--\nafter"),
+            ),
             &one,
             &[],
         ),
         (
-            message("multipart/mixed; boundary=\"BB \"", &format!("--BB\n--BB \t\n{part}--BB--\n")),
+            message(
+                "multipart/mixed; boundary=\"BB \"",
+                &format!("--BB\n--BB \t\n{part}--BB--\n"),
+            ),
             &one,
             &[],
         ),
-        (message("Multipart/Mixed;\n boundary=BB", &format!("--BB\r\n{part}--BB--")), &one, &[]),
+        (
+            message(
+                "Multipart/Mixed;\n boundary=BB",
+                &format!("--BB\r\n{part}--BB--"),
+            ),
+            &one,
+            &[],
+        ),
         // A line that only starts like a boundary is text.
         (
-            message("multipart/mixed; boundary=BB", "--BB\n\n#cloud-config\na: |\n  --\n--BB--\n"),
+            message(
+                "multipart/mixed; boundary=BB",
+                "--BB\n\n#cloud-config\na: |\n  --\n--BB--\n",
+            ),
             &["user-data config \"-\" {\"a\":\"--\"}"],
             &[],
         ),
@@ -438,7 +550,10 @@ fn broken_message_is_reported_and_parsed_as_by_python() {
                     "--BB\nContent-Type: ⟦multipart/mixed; boundary=AA⟧\n\n--AA\n{part}--BB\n{part}--BB--\n"
                 ),
             ),
-            &["user-data#1 config \"-\" {\"a\":1}", "user-data#2 config \"-\" {\"a\":1}"],
+            &[
+                "user-data#1 config \"-\" {\"a\":1}",
+                "user-data#2 config \"-\" {\"a\":1}",
+            ],
             &[PartFaultKind::NoEndBoundary],
         ),
     ];
@@ -478,7 +593,12 @@ fn boundary_is_read_as_by_python() {
             &["user-data config \"-\" {\"a\":1}"],
         );
     }
-    for none in ["xboundary=A", "boundary*a=A", "boundary**=A", "a=\"; boundary=A"] {
+    for none in [
+        "xboundary=A",
+        "boundary*a=A",
+        "boundary**=A",
+        "a=\"; boundary=A",
+    ] {
         let text = format!(
             "MIME-Version: 1.0\nContent-Type: ⟦multipart/mixed; {none}⟧\n\n--A\n\na\n--A--\n"
         );
@@ -494,7 +614,10 @@ fn unhandled_type_is_reported() {
     let text = multipart(&[
         "Content-Type: text/cloud-config\n\n⟦## template: jinja⟧\n#cloud-config\na: 1",
     ]);
-    take_apart(&text, &[]).is(&["user-data config \"-\" {\"a\":1}"], &[PartFaultKind::NotRendered]);
+    take_apart(&text, &[]).is(
+        &["user-data config \"-\" {\"a\":1}"],
+        &[PartFaultKind::NotRendered],
+    );
     let text = multipart(&["Content-Type: text/jinja2\nMerge-Type: m\n\n## template: jinja\n"]);
     assert_parts(&text, &["user-data template \"m\" null"]);
 }
@@ -510,9 +633,16 @@ fn mangled_text_is_accepted_in_parts_that_are_not_merged() {
     take_apart(&text, &[]).is(&[&script(1), &script(2)], &[]);
     let text = multipart(&["Content-Type: text/plain\n\n⟦é⟧"]);
     let plain = ["user-data text/plain \"-\" null"];
-    take_apart(&text, &[]).is(&plain, &[PartFaultKind::Unrecognized(PartResemblance::Nothing)]);
+    take_apart(&text, &[]).is(
+        &plain,
+        &[PartFaultKind::Unrecognized(PartResemblance::Nothing)],
+    );
     let archive = "#cloud-config-archive\n- 'a: \u{1}'\n";
-    assert!(take_apart(archive, &[]).user_data.problems[0].kind.is_fatal());
+    assert!(
+        take_apart(archive, &[]).user_data.problems[0]
+            .kind
+            .is_fatal()
+    );
 }
 
 #[test]
@@ -539,7 +669,10 @@ fn archive_is_split_into_its_entries() {
     assert_eq!(third.header.as_ref().unwrap().span, taken.marks[0]);
     let written = taken.sources.written(third.data.get("b").unwrap().span);
     assert_eq!(taken.sources.slice(written), "'b: é'");
-    assert_eq!(taken.sources.slice(taken.user_data.comments[0].span), "#cloud-config-archive");
+    assert_eq!(
+        taken.sources.slice(taken.user_data.comments[0].span),
+        "#cloud-config-archive"
+    );
 }
 
 #[test]
@@ -559,7 +692,9 @@ fn archive_entries_that_are_not_parts_are_reported() {
             PartFaultKind::Entry("an integer"),
             PartFaultKind::Nested(Carrier::Archive),
             PartFaultKind::Nested(Carrier::Include),
-            PartFaultKind::HeaderCase { expected: "Merge-Type" },
+            PartFaultKind::HeaderCase {
+                expected: "Merge-Type",
+            },
         ],
     );
     let taken = take_apart("⟦#cloud-config-archive⟧\na: 1\n", &[]);
@@ -571,12 +706,24 @@ fn archive_entries_that_are_not_parts_are_reported() {
 #[test]
 fn invalid_archive_entry_aborts_all_user_data() {
     let table = [
-        ("{content: x, Merge-Type: ⟦5⟧}", PartFaultKind::HeaderValue("an integer")),
-        ("{content: x, ⟦5⟧: x}", PartFaultKind::HeaderValue("an integer")),
+        (
+            "{content: x, Merge-Type: ⟦5⟧}",
+            PartFaultKind::HeaderValue("an integer"),
+        ),
+        (
+            "{content: x, ⟦5⟧: x}",
+            PartFaultKind::HeaderValue("an integer"),
+        ),
         ("{content: ⟦5⟧}", PartFaultKind::Content("an integer")),
         ("{content: x, type: ⟦5⟧}", PartFaultKind::InvalidType),
-        ("{content: x, type: ⟦cloud-config⟧}", PartFaultKind::InvalidType),
-        ("{content: ⟦!!binary /w==⟧, type: text/plain}", PartFaultKind::NotUtf8),
+        (
+            "{content: x, type: ⟦cloud-config⟧}",
+            PartFaultKind::InvalidType,
+        ),
+        (
+            "{content: ⟦!!binary /w==⟧, type: text/plain}",
+            PartFaultKind::NotUtf8,
+        ),
     ];
     for (entry, fault) in table {
         // The span of a tagged value excludes the tag.
@@ -592,10 +739,17 @@ fn invalid_archive_entry_aborts_all_user_data() {
 fn includes_are_read_in_order_depth_first() {
     let files = [
         ("one", "#include\nthree\n"),
-        ("two", "MIME-Version: 1.0\nContent-Type: text/cloud-config\nMerge-Type: m\n\nb: 2\n"),
+        (
+            "two",
+            "MIME-Version: 1.0\nContent-Type: text/cloud-config\nMerge-Type: m\n\nb: 2\n",
+        ),
         ("three", "#cloud-config-archive\n- 'c: 3'\n"),
     ];
-    take_apart("#include-once one\n# comment\n\n  file://two \r\n#INCLUDE three\n", &files).is(
+    take_apart(
+        "#include-once one\n# comment\n\n  file://two \r\n#INCLUDE three\n",
+        &files,
+    )
+    .is(
         &[
             "three#1 config \"-\" {\"c\":3}",
             "two config \"m\" {\"b\":2}",
@@ -610,9 +764,21 @@ fn failed_include_is_reported() {
     let files = [("a", "#cloud-config\na: 1"), ("loop", "#include user-data")];
     let a = "a config \"-\" {\"a\":1}";
     let table: [(&str, &[&str], PartFaultKind); 5] = [
-        ("#include\na\n⟦missing⟧\na\n", &[a], PartFaultKind::MissingInclude),
-        ("#include\na\n⟦https://example.org/x⟧\na\n", &[a, a], PartFaultKind::RemoteInclude),
-        ("#include\n⟦user-data⟧\na\n", &[], PartFaultKind::IncludeCycle),
+        (
+            "#include\na\n⟦missing⟧\na\n",
+            &[a],
+            PartFaultKind::MissingInclude,
+        ),
+        (
+            "#include\na\n⟦https://example.org/x⟧\na\n",
+            &[a, a],
+            PartFaultKind::RemoteInclude,
+        ),
+        (
+            "#include\n⟦user-data⟧\na\n",
+            &[],
+            PartFaultKind::IncludeCycle,
+        ),
         // An indented marker is a path, and so is a comment.
         ("  ⟦#include a⟧\n", &[], PartFaultKind::MissingInclude),
         ("#include\n ⟦#a⟧\n", &[], PartFaultKind::MissingInclude),
@@ -625,7 +791,10 @@ fn failed_include_is_reported() {
     let aborted = taken.user_data.aborted.as_ref().unwrap();
     assert_eq!(aborted.kind, PartFaultKind::IncludeCycle);
     let path = taken.sources.get(aborted.at.file).path();
-    assert_eq!((path.as_str(), taken.sources.slice(aborted.at)), ("loop", "user-data"));
+    assert_eq!(
+        (path.as_str(), taken.sources.slice(aborted.at)),
+        ("loop", "user-data")
+    );
 }
 
 #[test]
@@ -635,19 +804,30 @@ fn file_without_text_is_reported() {
     let unreadable = add(Err(ReadError::Refused("no".into())));
     let latin = add(Ok(b"#cloud-config\na: \xE9\n".to_vec()));
     let latin_message = add(Ok(b"MIME-Version: 1.0\n\n#cloud-config\na: \xE9\n".to_vec()));
-    let wide: Vec<u8> =
-        "\u{FEFF}#cloud-config\na: 1".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let wide: Vec<u8> = "\u{FEFF}#cloud-config\na: 1"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
     let wide = add(Ok(wide));
     let mut nothing = |_: &mut SourceMap, _: &RepoPath, _: &str| Included::Missing;
 
     let aborted = |read: UserData| read.aborted.map(|fault| fault.kind);
-    assert_eq!(aborted(read(unreadable, &mut sources, &mut nothing)), Some(PartFaultKind::NoText));
+    assert_eq!(
+        aborted(read(unreadable, &mut sources, &mut nothing)),
+        Some(PartFaultKind::NoText)
+    );
     assert_eq!(
         aborted(read(latin_message, &mut sources, &mut nothing)),
         Some(PartFaultKind::NotUtf8)
     );
     let read_latin = read(latin, &mut sources, &mut nothing);
-    let [PartFault { at, kind: PartFaultKind::NotUtf8 }] = read_latin.parts[0].faults[..] else {
+    let [
+        PartFault {
+            at,
+            kind: PartFaultKind::NotUtf8,
+        },
+    ] = read_latin.parts[0].faults[..]
+    else {
         panic!()
     };
     assert_eq!((at.file, at.start), (latin, 17));
@@ -662,27 +842,48 @@ fn system_configuration_needs_no_first_line() {
     let mut sources = SourceMap::new();
     let mut add = |text: &str| sources.add(Source::new(RepoPath::new("x.cfg"), Ok(text.into())));
     let (plain, template) = (add("a: 1\n"), add("## template: jinja\na: {{ b }}\n"));
-    assert_eq!(outline(&read_configuration(plain, &sources)), "x.cfg config \"-\" {\"a\":1}");
-    assert_eq!(outline(&read_configuration(template, &sources)), "x.cfg template \"-\" null");
+    assert_eq!(
+        outline(&read_configuration(plain, &sources)),
+        "x.cfg config \"-\" {\"a\":1}"
+    );
+    assert_eq!(
+        outline(&read_configuration(template, &sources)),
+        "x.cfg template \"-\" null"
+    );
 }
 
 #[test]
 fn exceeded_limits_are_faults() {
     let deep = multipart_in_multipart(PartLimit::NESTING + 1);
-    let kind = |taken: &Taken| taken.user_data.aborted.as_ref().map(|fault| fault.kind.clone());
-    assert_eq!(kind(&take_apart(&deep, &[])), Some(PartFaultKind::OverLimit(PartLimit::Nesting)));
+    let kind = |taken: &Taken| {
+        taken
+            .user_data
+            .aborted
+            .as_ref()
+            .map(|fault| fault.kind.clone())
+    };
+    assert_eq!(
+        kind(&take_apart(&deep, &[])),
+        Some(PartFaultKind::OverLimit(PartLimit::Nesting))
+    );
     let shallow = multipart_in_multipart(PartLimit::NESTING);
     assert_eq!(kind(&take_apart(&shallow, &[])), None);
     let entries = "- x\n".repeat(PartLimit::PARTS + 1);
     let archive = take_apart(&format!("#cloud-config-archive\n{entries}"), &[]);
-    assert_eq!(kind(&archive), Some(PartFaultKind::OverLimit(PartLimit::Parts)));
+    assert_eq!(
+        kind(&archive),
+        Some(PartFaultKind::OverLimit(PartLimit::Parts))
+    );
     assert_eq!(archive.user_data.parts.len(), PartLimit::PARTS);
 }
 
 fn multipart_in_multipart(depth: usize) -> String {
     let open = |at: usize| format!("Content-Type: multipart/mixed; boundary=b{at}\n\n--b{at}\n");
     let opened: String = (0..depth).map(open).collect();
-    let closed: String = (0..depth).rev().map(|at| format!("\n--b{at}--\n")).collect();
+    let closed: String = (0..depth)
+        .rev()
+        .map(|at| format!("\n--b{at}--\n"))
+        .collect();
     format!("MIME-Version: 1.0\n{opened}\n#cloud-config\na: 1{closed}")
 }
 
@@ -692,16 +893,28 @@ fn multipart_in_multipart(depth: usize) -> String {
 fn header_of_a_whole_file_applies_if_it_is_a_part() {
     let carriers = [
         ("#cloud-config\na: 1\n", None),
-        ("#cloud-config-archive\n- '{a: 1}'\n", Some(Carrier::Archive)),
+        (
+            "#cloud-config-archive\n- '{a: 1}'\n",
+            Some(Carrier::Archive),
+        ),
         ("#include\nnothing\n", Some(Carrier::Include)),
-        ("MIME-Version: 1.0\nContent-Type: text/cloud-config\n\na: 1\n", Some(Carrier::Multipart)),
+        (
+            "MIME-Version: 1.0\nContent-Type: text/cloud-config\n\na: 1\n",
+            Some(Carrier::Multipart),
+        ),
     ];
     for (text, carrier) in carriers {
         let mut sources = SourceMap::new();
         let mut add = |name: &str, text: &str| {
-            sources.add(Source::new(RepoPath::new(name), Ok(text.as_bytes().to_vec())))
+            sources.add(Source::new(
+                RepoPath::new(name),
+                Ok(text.as_bytes().to_vec()),
+            ))
         };
-        let (file, header) = (add("user-data", text), add("header", "Merge-Type: list(append)"));
+        let (file, header) = (
+            add("user-data", text),
+            add("header", "Merge-Type: list(append)"),
+        );
         let header = Header {
             name: Spanned::new("Merge-Type".into(), Span::new(header, 0, 10)),
             value: Spanned::new("list(append)".into(), Span::new(header, 12, 24)),
@@ -710,8 +923,15 @@ fn header_of_a_whole_file_applies_if_it_is_a_part() {
         let budget = &mut DecodingBudget::default();
         let include = &mut |_: &mut SourceMap, _: &RepoPath, _: &str| Included::Missing;
         let read = read_with(file, vec![header], budget, &mut sources, include);
-        let fault = |carrier| PartFault { at: name, kind: PartFaultKind::IgnoredHeader(carrier) };
-        assert_eq!(read.faults, carrier.map(fault).into_iter().collect::<Vec<_>>(), "{text}");
+        let fault = |carrier| PartFault {
+            at: name,
+            kind: PartFaultKind::IgnoredHeader(carrier),
+        };
+        assert_eq!(
+            read.faults,
+            carrier.map(fault).into_iter().collect::<Vec<_>>(),
+            "{text}"
+        );
         let counts = read.parts.iter().any(|part| part.header.is_some());
         assert_eq!(counts, carrier.is_none(), "{text}");
     }

@@ -15,7 +15,9 @@ use crate::support::{check_files, finding_text, options};
 fn tree(declared: &str, files: &[(&str, &str)]) -> MemoryTree {
     let configuration = format!("cloud-config:\n- name: node\n{declared}");
     let tree = MemoryTree::new().with("layercake.yaml", configuration.as_str());
-    files.iter().fold(tree, |tree, (path, text)| tree.with(path, *text))
+    files
+        .iter()
+        .fold(tree, |tree, (path, text)| tree.with(path, *text))
 }
 
 fn checked(tree: &MemoryTree) -> Checked<()> {
@@ -27,21 +29,27 @@ fn checked(tree: &MemoryTree) -> Checked<()> {
 fn report(tree: &MemoryTree) -> String {
     let checked = checked(tree);
     let findings = checked.findings.diagnostics.iter();
-    findings.map(|finding| finding_text(finding, &checked.sources)).collect()
+    findings
+        .map(|finding| finding_text(finding, &checked.sources))
+        .collect()
 }
 
 /// Rules and headlines of the findings.
 fn headlines(tree: &MemoryTree) -> Vec<String> {
     let checked = checked(tree);
     let findings = checked.findings.diagnostics.iter();
-    findings.map(|finding| format!("{}: {}", finding.rule.name, finding.message)).collect()
+    findings
+        .map(|finding| format!("{}: {}", finding.rule.name, finding.message))
+        .collect()
 }
 
 /// Merged configuration as text.
 fn merged(tree: &MemoryTree) -> String {
     let output = |site: &RenderedSite<'_>| {
         let mut outputs = site.graph.outputs();
-        let (doc, _) = outputs.find(|(_, it)| &*it.key.schema == "cloud-config").unwrap();
+        let (doc, _) = outputs
+            .find(|(_, it)| &*it.key.schema == "cloud-config")
+            .unwrap();
         to_yaml(site.rendered.data(doc).unwrap(), &Emitting::default())
     };
     let (_, mut taken) = check_files(tree, options(Semantics::Documented), output).without_taken();
@@ -56,7 +64,12 @@ fn steps(tree: &MemoryTree, path: &str) -> Vec<String> {
         path: path.to_owned(),
     };
     let steps = |site: &RenderedSite<'_>| -> Vec<String> {
-        way(site, &question).unwrap().rows.into_iter().map(|row| row.step).collect()
+        way(site, &question)
+            .unwrap()
+            .rows
+            .into_iter()
+            .map(|row| row.step)
+            .collect()
     };
     let (_, mut taken) = check_files(tree, options(Semantics::Documented), steps).without_taken();
     taken.remove(0)
@@ -99,14 +112,26 @@ b.yaml:2:26 error[invalid-yaml] invalid YAML for PyYAML: `?` ends an unquoted st
 #[test]
 fn invalid_specification_is_reported() {
     let cases = [
-        ("merge_how: dict", "a merge class is not of the form `name(option,option)`"),
+        (
+            "merge_how: dict",
+            "a merge class is not of the form `name(option,option)`",
+        ),
         ("merge_how: 5", "an integer is not a merge specification"),
         ("merge_how: [5]", "an integer is not a merge class"),
         ("merge_how: ['']", "an empty item is not a merge class"),
         ("merge_how: [{settings: []}]", "a merge class has no `name`"),
-        ("merge_how: [{name: dict}]", "a merge class has no `settings`"),
-        ("merge_how: [{name: 5, settings: []}]", "the name of a merge class is an integer"),
-        ("merge_how: [{name: dict, settings: 5}]", "the settings of a merge class are an integer"),
+        (
+            "merge_how: [{name: dict}]",
+            "a merge class has no `settings`",
+        ),
+        (
+            "merge_how: [{name: 5, settings: []}]",
+            "the name of a merge class is an integer",
+        ),
+        (
+            "merge_how: [{name: dict, settings: 5}]",
+            "the settings of a merge class are an integer",
+        ),
         ("merge_how: map()", "unknown merge class `map`"),
         (
             "merge_how: dict(recurse_list)+list(no_replace)\nlist: {key: 1}",
@@ -120,7 +145,9 @@ fn invalid_specification_is_reported() {
     for (text, expected) in cases {
         let output = over(BASE, text);
         assert!(
-            output.contains(&format!("unmerged-part: `b.yaml` cannot be merged: {expected}")),
+            output.contains(&format!(
+                "unmerged-part: `b.yaml` cannot be merged: {expected}"
+            )),
             "{text}: {output:#?}"
         );
     }
@@ -150,8 +177,14 @@ fn failed_operation_is_reported() {
             r#"{"op": "add", "path": "/number/x/y", "value": 1}"#,
             "`path` leads into `.number`, which is an integer",
         ),
-        (r#"{"op": "remove", "path": "/list/-"}"#, "`path` leads past the end of a list"),
-        (r#"{"op": "remove", "path": ""}"#, "`path` leads to the whole document"),
+        (
+            r#"{"op": "remove", "path": "/list/-"}"#,
+            "`path` leads past the end of a list",
+        ),
+        (
+            r#"{"op": "remove", "path": ""}"#,
+            "`path` leads to the whole document",
+        ),
         (
             r#"{"op": "move", "from": "/mapping", "path": "/mapping/key"}"#,
             "a value is moved into itself",
@@ -165,7 +198,10 @@ fn failed_operation_is_reported() {
         let patch = format!("#cloud-config-jsonp\n[{operation}]");
         let output = headlines(&tree(TWO, &[("a.yaml", BASE), ("b.yaml", &patch)]));
         let expected = format!("`b.yaml` cannot be applied at operation 1: {expected}");
-        assert!(output.contains(&format!("unmerged-part: {expected}")), "{operation}: {output:#?}");
+        assert!(
+            output.contains(&format!("unmerged-part: {expected}")),
+            "{operation}: {output:#?}"
+        );
     }
 }
 
@@ -238,7 +274,9 @@ fn losses_in_the_2013_dialect_are_reported() {
 #[test]
 fn first_findings_are_reported_and_the_others_counted() {
     let part = |value: usize, count: usize| {
-        let keys: String = (0..count).map(|key| format!("key{key}: {value}\n")).collect();
+        let keys: String = (0..count)
+            .map(|key| format!("key{key}: {value}\n"))
+            .collect();
         format!("#cloud-config\n{keys}")
     };
     let over =
@@ -250,10 +288,16 @@ fn first_findings_are_reported_and_the_others_counted() {
     let output = lost(25);
     assert_eq!(output.matches("[lost-value]").count(), 20, "{output}");
     assert!(output.contains("`.key19` is lost"), "{output}");
-    assert!(output.contains("note: there are 5 more of this kind in the same part"), "{output}");
+    assert!(
+        output.contains("note: there are 5 more of this kind in the same part"),
+        "{output}"
+    );
     let output = lost(300);
     assert_eq!(output.matches("[lost-value]").count(), 20, "{output}");
-    assert!(output.contains("there are 180 more of this kind in the same part"), "{output}");
+    assert!(
+        output.contains("there are 180 more of this kind in the same part"),
+        "{output}"
+    );
     assert!(
         output.contains(
             "there are 100 more merged values in the same part that were not checked individually"
@@ -292,7 +336,11 @@ fn secrets_are_not_in_findings() {
         report(&tree(declared, &files))
     };
     let output = report_of("sesame", 2);
-    assert_eq!(output, report_of("sesamx", 3), "only lengths of lists differ");
+    assert_eq!(
+        output,
+        report_of("sesamx", 3),
+        "only lengths of lists differ"
+    );
     let rules: BTreeSet<&str> = output
         .lines()
         .filter_map(|line| Some(line.split_once('[')?.1.split_once(']')?.0))
@@ -326,11 +374,16 @@ fn vendor_data_is_used_where_enabled() {
         files.extend(rest);
         let tree = tree(&format!("{vendors}{declared}"), &files);
         let text = merged(&tree);
-        let output =
-            headlines(&tree).iter().filter(|it| it.starts_with("unused-vendor-data")).count();
+        let output = headlines(&tree)
+            .iter()
+            .filter(|it| it.starts_with("unused-vendor-data"))
+            .count();
         let used = [text.contains("first:"), text.contains("second:")];
         let unused = used.iter().filter(|is_used| !**is_used).count();
-        assert_eq!(output, unused, "{user}: unused vendor-data is reported: {text}");
+        assert_eq!(
+            output, unused,
+            "{user}: unused vendor-data is reported: {text}"
+        );
         used
     };
     let user_only = |user: &str| result(user, &[], "");
@@ -338,7 +391,10 @@ fn vendor_data_is_used_where_enabled() {
     assert_eq!(user_only("vendor_data: {enabled: false}"), [false, true]);
     assert_eq!(user_only("vendor_data2: {enabled: false}"), [true, false]);
     assert_eq!(user_only("vendor_data: {enabled: 'Yes '}"), [true, true]);
-    assert_eq!(user_only("vendor_data: {enabled: 1}\nvendor_data2: {enabled: 2}"), [true, false]);
+    assert_eq!(
+        user_only("vendor_data: {enabled: 1}\nvendor_data2: {enabled: 2}"),
+        [true, false]
+    );
     assert_eq!(
         user_only("vendor_data: {prefix: /bin/true}"),
         [true, true],
@@ -365,7 +421,10 @@ fn vendor_data_is_used_where_enabled() {
 fn vendor_data_does_not_enable_itself() {
     let declared = "  parts: [user.yaml]\n  vendor-data: [vendor.yaml]\n";
     let files = [
-        ("user.yaml", "#cloud-config\nvendor_data: {enabled: false}\n"),
+        (
+            "user.yaml",
+            "#cloud-config\nvendor_data: {enabled: false}\n",
+        ),
         (
             "vendor.yaml",
             "#cloud-config\nmerge_type: dict(replace)\nvendor_data: {enabled: true}\nvendor: 1\n",
@@ -382,7 +441,10 @@ fn route_of_a_value_shows_how_it_was_merged() {
     let patch = r#"#cloud-config-jsonp
 [{"op": "add", "path": "/added", "value": 1}, {"op": "replace", "path": "/text", "value": "x"}]"#;
     let declared = "  parts: [a.yaml, b.yaml, c.json]\n";
-    let tree = tree(declared, &[("a.yaml", BASE), ("b.yaml", second), ("c.json", patch)]);
+    let tree = tree(
+        declared,
+        &[("a.yaml", BASE), ("b.yaml", second), ("c.json", patch)],
+    );
     let output = |path| steps(&tree, path).join(" / ");
     assert!(
         output(".new").contains("merged by dict(recurse_list)+list(append)"),
@@ -390,9 +452,15 @@ fn route_of_a_value_shows_how_it_was_merged() {
         output(".new")
     );
     let number = output(".number");
-    assert!(number.contains("merged by dict(replace)+list()+str()"), "{number}");
+    assert!(
+        number.contains("merged by dict(replace)+list()+str()"),
+        "{number}"
+    );
     let text = output(".text");
-    assert!(text.contains("patched by operation 2 (replace /text)"), "{text}");
+    assert!(
+        text.contains("patched by operation 2 (replace /text)"),
+        "{text}"
+    );
 }
 
 /// A finding in a file that several sites share is reported once.
@@ -413,7 +481,10 @@ fn finding_in_several_sites_is_reported_once() {
         ("site/two/site-definition.yaml", two.as_str()),
         ("global/policy.yaml", policy),
         ("global/cloud/a.yaml", BASE),
-        ("global/cloud/b.yaml", "#cloud-config\nmerge_how: dict()+str()\nnumber: 2\n"),
+        (
+            "global/cloud/b.yaml",
+            "#cloud-config\nmerge_how: dict()+str()\nnumber: 2\n",
+        ),
     ];
     let output = report(&tree("  parts: [\"global/cloud/*.yaml\"]\n", &files));
     assert_eq!(output.matches("[lost-value]").count(), 1, "{output}");
@@ -427,8 +498,13 @@ fn route_of_a_secret_hides_merge_classes() {
     let second = "#cloud-config\nmerge_how: dict(recurse_list)+list(append)\nnew: 1\n";
     let patch = "#cloud-config-jsonp\n[{\"op\": \"add\", \"path\": \"/text\", \"value\": 1}]";
     let files = [("a.yaml", BASE), ("b.yaml", second), ("c.json", patch)];
-    let secret = tree("  parts: [a.yaml, b.yaml, c.json]\n  secret: true\n", &files);
-    let output = [".", "/"].map(|path| steps(&secret, path).join(" / ")).join(" / ");
+    let secret = tree(
+        "  parts: [a.yaml, b.yaml, c.json]\n  secret: true\n",
+        &files,
+    );
+    let output = [".", "/"]
+        .map(|path| steps(&secret, path).join(" / "))
+        .join(" / ");
     assert!(output.contains("merged"), "{output}");
     assert!(!output.contains("dict(recurse_list)"), "{output}");
     assert!(!output.contains("/text"), "{output}");

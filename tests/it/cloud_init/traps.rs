@@ -8,7 +8,10 @@ const JOINING: &str = "merge_how: dict(recurse_list)+list(append)";
 
 /// Text of a wrapped report on one line.
 fn unwrapped(text: &str) -> String {
-    text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ")
+    text.split_whitespace()
+        .filter(|word| *word != "│")
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Findings of files, without line breaks.
@@ -19,16 +22,29 @@ fn found(files: &[(&str, &str)], more: &[&str]) -> String {
 /// Headlines of the warnings and notes.
 fn findings(files: &[(&str, &str)], more: &[&str]) -> Vec<String> {
     let (_, found) = merged(files, more);
-    let is_headline =
-        |line: &&str| ["warning[", "note["].iter().any(|level| line.starts_with(level));
-    found.lines().filter(is_headline).map(str::to_owned).collect()
+    let is_headline = |line: &&str| {
+        ["warning[", "note["]
+            .iter()
+            .any(|level| line.starts_with(level))
+    };
+    found
+        .lines()
+        .filter(is_headline)
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
 fn byte_order_mark_before_the_first_line_is_reported() {
-    let found = found(&[("user.yaml", "\u{feff}#cloud-config\nruncmd: [a]\n")], &[]);
+    let found = found(
+        &[("user.yaml", "\u{feff}#cloud-config\nruncmd: [a]\n")],
+        &[],
+    );
     assert!(found.contains("byte order mark"), "{found}");
-    assert!(found.contains("save the file as UTF-8 without a byte order mark"), "{found}");
+    assert!(
+        found.contains("save the file as UTF-8 without a byte order mark"),
+        "{found}"
+    );
 }
 
 #[test]
@@ -38,7 +54,10 @@ fn lone_parts_and_keys_lost_to_another_source_are_reported() {
     let vendor = format!("#cloud-config\nusers: [vendor-bob]\nruncmd: [touch /vendor]\n{how}\n");
     let files = [("--user-data", &*user), ("--vendor-data", &*vendor)];
     let (output, found) = merged(&files, &[]);
-    assert_eq!(output, "#cloud-config\nruncmd:\n- touch /user\nusers:\n- user-bob\n");
+    assert_eq!(
+        output,
+        "#cloud-config\nruncmd:\n- touch /user\nusers:\n- user-bob\n"
+    );
     let found = unwrapped(&found);
     for words in [
         "merge specification in the only part of user-data has no effect",
@@ -57,7 +76,10 @@ fn help_for_lost_keys_of_a_source_keeps_them() {
     let user = "#cloud-config\nusers: [user]\nname: user\n";
     let vendor = format!("#cloud-config\n{JOINING}\nusers: [vendor]\nname: vendor\n");
     let (output, found) = merged(&[("one", user), ("two", &vendor)], &[]);
-    assert_eq!(output, "#cloud-config\nname: user\nusers:\n- user\n- vendor\n", "{found}");
+    assert_eq!(
+        output, "#cloud-config\nname: user\nusers:\n- user\n- vendor\n",
+        "{found}"
+    );
     assert!(!found.contains("lost-keys"), "{found}");
 }
 
@@ -69,7 +91,10 @@ fn lost_lists_and_keys_of_an_earlier_part_are_named() {
     let expected = "`.run_cmd`, `.ntp.servers`, `.ntp.pools` of an earlier part are lost: this \
                     part replaces them";
     assert!(found.contains(expected), "{found}");
-    assert!(found.contains(&format!("add `{JOINING}` to this part to keep both")), "{found}");
+    assert!(
+        found.contains(&format!("add `{JOINING}` to this part to keep both")),
+        "{found}"
+    );
     let two = format!("{two}{JOINING}\n");
     let (output, found) = merged(&[("one", one), ("two", &two)], &[]);
     assert!(!found.contains("lost-keys"), "{found}");
@@ -84,24 +109,45 @@ fn suggested_line_keeps_lists_and_new_strings() {
     let two = "#cloud-config\nlist: [2]\ntext: new\nnumber: 2\n";
     let found = found(&[("one", one), ("two", two)], &[]);
     let line = "merge_how: dict(recurse_list,recurse_str)+list(append)+str()";
-    assert!(found.contains(&format!("add `{line}` to this part")), "{found}");
-    assert!(found.contains("`.number` of the earlier part is then kept as well"), "{found}");
+    assert!(
+        found.contains(&format!("add `{line}` to this part")),
+        "{found}"
+    );
+    assert!(
+        found.contains("`.number` of the earlier part is then kept as well"),
+        "{found}"
+    );
     let (output, _) = merged(&[("one", one), ("two", &format!("{two}{line}\n"))], &[]);
-    assert_eq!(output, "#cloud-config\nlist:\n- 1\n- 2\nnumber: 1\ntext: new\n");
+    assert_eq!(
+        output,
+        "#cloud-config\nlist:\n- 1\n- 2\nnumber: 1\ntext: new\n"
+    );
 }
 
 #[test]
 fn lost_keys_are_a_warning_without_a_chosen_dialect() {
-    let files = [("one", "#cloud-config\na: [1]\n"), ("two", "#cloud-config\na: [2]\n")];
+    let files = [
+        ("one", "#cloud-config\na: [1]\n"),
+        ("two", "#cloud-config\na: [2]\n"),
+    ];
     let found = findings(&files, &[]);
-    assert!(matches!(&found[..], [one] if one.contains("warning[lost-keys]")), "{found:?}");
+    assert!(
+        matches!(&found[..], [one] if one.contains("warning[lost-keys]")),
+        "{found:?}"
+    );
     let found = findings(&files, &["--dialect", "current"]);
-    assert!(matches!(&found[..], [one] if one.contains("note[lost-keys]")), "{found:?}");
+    assert!(
+        matches!(&found[..], [one] if one.contains("note[lost-keys]")),
+        "{found:?}"
+    );
     assert_eq!(findings(&files, &["--dialect", "documented"]), [""; 0]);
     // In the 2013 dialect, the first part specifies how the second is merged.
     let overwriting = "#cloud-config\na: [1]\nmerge_how: dict(overwrite)\n";
     let found = findings(&[("one", overwriting), files[1]], &[]);
-    assert!(found.iter().any(|it| it.contains("note[lost-keys]")), "{found:?}");
+    assert!(
+        found.iter().any(|it| it.contains("note[lost-keys]")),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -148,7 +194,14 @@ fn lists_of_the_system_lost_to_user_data_are_reported() {
     sandbox.write("conf.d/20-b.cfg", "packages:\n- b\n");
     sandbox.write("cloud.cfg", "packages: [base]\nusers: [default]\n");
     sandbox.write("user", "#cloud-config\nusers:\n- me\n");
-    let all = ["cloud-config", "--isolated", "--conf-d", "conf.d", "--user-data", "user"];
+    let all = [
+        "cloud-config",
+        "--isolated",
+        "--conf-d",
+        "conf.d",
+        "--user-data",
+        "user",
+    ];
     let ran = sandbox.run(&all);
     assert!(!ran.stderr.contains("lost-keys"), "{}", ran.stderr);
     let ran = sandbox.run(&[&all[..], &["--base", "cloud.cfg"]].concat());
@@ -156,7 +209,10 @@ fn lists_of_the_system_lost_to_user_data_are_reported() {
     let expected = "warning[lost-keys]: `.users` of the system's configuration is lost: user-data \
                     has it";
     assert!(found.contains(expected), "{found}");
-    assert!(found.contains("user:2:1") && found.contains("cloud.cfg:2:1"), "{found}");
+    assert!(
+        found.contains("user:2:1") && found.contains("cloud.cfg:2:1"),
+        "{found}"
+    );
     assert_eq!(found.matches("lost-keys").count(), 1, "{found}");
 }
 
@@ -169,7 +225,11 @@ fn keys_of_secret_parts_are_not_named() {
     let set = "cloud-config: [{name: a, parts: [one.yaml, two.yaml], secret: true}]\n";
     sandbox.write("layercake.yaml", set);
     let ran = sandbox.run(&["lint", "--set", "."]);
-    assert!(ran.stdout.contains("keys of an earlier part are lost"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("keys of an earlier part are lost"),
+        "{}",
+        ran.stdout
+    );
     assert!(!ran.stdout.contains("hunter"), "{}", ran.stdout);
 }
 
@@ -177,13 +237,28 @@ fn keys_of_secret_parts_are_not_named() {
 fn merge_how_of_a_lone_part_is_reported_in_each_source() {
     let how = format!("#cloud-config\na: 1\n{JOINING}\n");
     for (option, words) in [
-        ("--user-data", "merge specification in the only part of user-data has no effect"),
-        ("--vendor-data", "merge specification in the only part of vendor-data has no effect"),
-        ("--vendor-data2", "merge specification in the only part of vendor-data2 has no effect"),
-        ("--base", "merge specification in `cloud.cfg` has no effect without `conf.d`"),
+        (
+            "--user-data",
+            "merge specification in the only part of user-data has no effect",
+        ),
+        (
+            "--vendor-data",
+            "merge specification in the only part of vendor-data has no effect",
+        ),
+        (
+            "--vendor-data2",
+            "merge specification in the only part of vendor-data2 has no effect",
+        ),
+        (
+            "--base",
+            "merge specification in `cloud.cfg` has no effect without `conf.d`",
+        ),
     ] {
         let found = found(&[(option, &how)], &[]);
-        assert!(found.contains("warning[ineffective-merge-how]"), "{option}: {found}");
+        assert!(
+            found.contains("warning[ineffective-merge-how]"),
+            "{option}: {found}"
+        );
         assert!(found.contains(words), "{option}: {found}");
     }
     let found = found(&[("one", &how)], &["--dialect", "documented"]);
@@ -200,7 +275,10 @@ fn merge_how_is_accepted_where_other_parts_may_come_first() {
     sandbox.write("one.yaml", "#cloud-config\na: [1]\n");
     sandbox.write("two.yaml", format!("#cloud-config\na: [2]\n{JOINING}\n"));
     sandbox.write("remote", "#include https://example.org/one\n");
-    sandbox.write("template", "## template: jinja\n#cloud-config\na: [{{ v1.region }}]\n");
+    sandbox.write(
+        "template",
+        "## template: jinja\n#cloud-config\na: [{{ v1.region }}]\n",
+    );
     for sets in [
         "[{name: a, parts: [two.yaml]}, {name: b, parts: [one.yaml, two.yaml]}]",
         "[{name: a, parts: [remote, two.yaml]}]",
@@ -208,7 +286,10 @@ fn merge_how_is_accepted_where_other_parts_may_come_first() {
     ] {
         sandbox.write("layercake.yaml", format!("cloud-config: {sets}\n"));
         let rules = sandbox.rules(&["--set", "."]);
-        assert!(!rules.iter().any(|rule| rule == "ineffective-merge-how"), "{sets} {rules:?}");
+        assert!(
+            !rules.iter().any(|rule| rule == "ineffective-merge-how"),
+            "{sets} {rules:?}"
+        );
     }
 }
 
@@ -217,16 +298,28 @@ fn message_without_mime_version_is_explained() {
     let part = "Content-Type: text/cloud-config\n\n#cloud-config\na: 1\n";
     let parts = format!("--BB\n{part}--BB--\n");
     let headers = "Content-Type: multipart/mixed; boundary=\"BB\"\n";
-    let late = format!("{headers}X-Long: {}\nMIME-Version: 1.0\n\n{parts}", "x".repeat(4096));
+    let late = format!(
+        "{headers}X-Long: {}\nMIME-Version: 1.0\n\n{parts}",
+        "x".repeat(4096)
+    );
     for (text, help) in [
-        (format!("{headers}\n{parts}"), "write `MIME-Version: 1.0` as its first line"),
+        (
+            format!("{headers}\n{parts}"),
+            "write `MIME-Version: 1.0` as its first line",
+        ),
         (late, "write `MIME-Version: 1.0` as its first line"),
-        (part.to_owned(), "write `MIME-Version: 1.0` as its first line"),
+        (
+            part.to_owned(),
+            "write `MIME-Version: 1.0` as its first line",
+        ),
         (
             format!("MIME-Version 1.0\n{headers}\n{parts}"),
             "write `MIME-Version: 1.0` as its first line",
         ),
-        (format!("\u{feff}MIME-Version: 1.0\n{headers}\n{parts}"), "without a byte order mark"),
+        (
+            format!("\u{feff}MIME-Version: 1.0\n{headers}\n{parts}"),
+            "without a byte order mark",
+        ),
         (
             parts.clone(),
             "write `MIME-Version: 1.0`, `Content-Type: multipart/mixed; boundary=\"BB\"` and a blank \
@@ -246,7 +339,10 @@ fn message_without_mime_version_is_explained() {
         ),
     ] {
         let found = found(&[("--user-data", &text)], &[]);
-        assert!(found.contains("error[unrecognized-part]"), "{text}: {found}");
+        assert!(
+            found.contains("error[unrecognized-part]"),
+            "{text}: {found}"
+        );
         assert!(found.contains(help), "{text}: {found}");
     }
 }
@@ -255,19 +351,29 @@ fn message_without_mime_version_is_explained() {
 fn base64_of_user_data_is_explained() {
     let message = "TUlNRS1WZXJzaW9uOiAxLjAKQ29udGVudC1UeXBlOiB0ZXh0L2Nsb3VkLWNvbmZpZwoKYTogMQo=";
     let gzip = "H4sIAAAAAAACA1NOzskvTdFNzs9Ly0znSrRSMOQCAJ6ioS4TAAAA\n";
-    let (plain, folded) = ("I2Nsb3VkLWNvbmZpZwphOiAxCg==\n", "I2Nsb3VkLWNv\nbmZpZwphOiAxCg==\n");
+    let (plain, folded) = (
+        "I2Nsb3VkLWNvbmZpZwphOiAxCg==\n",
+        "I2Nsb3VkLWNv\nbmZpZwphOiAxCg==\n",
+    );
     for text in [plain, folded, message, gzip] {
         let in_message = format!("MIME-Version: 1.0\nContent-Type: text/cloud-config\n\n{text}");
         let in_archive =
             format!("#cloud-config-archive\n- {{type: text/cloud-config, content: {text:?}}}\n");
         for text in [text, &in_message, &in_archive] {
             let found = found(&[("--user-data", text)], &[]);
-            assert!(found.contains("error[unrecognized-part]"), "{text}: {found}");
+            assert!(
+                found.contains("error[unrecognized-part]"),
+                "{text}: {found}"
+            );
             assert!(found.contains("a part is base64"), "{text}: {found}");
             assert!(found.contains("base64 --decode"), "{text}: {found}");
         }
     }
-    for other in ["aGVsbG8gd29ybGQ=\n", "I2Nsb3VkLWNvbmZpZwphOiAxCg==!\n", "word\n"] {
+    for other in [
+        "aGVsbG8gd29ybGQ=\n",
+        "I2Nsb3VkLWNvbmZpZwphOiAxCg==!\n",
+        "word\n",
+    ] {
         let found = found(&[("--user-data", other)], &[]);
         assert!(found.contains("a part without a type"), "{other}: {found}");
     }
@@ -298,8 +404,14 @@ fn merge_how_mapping_is_explained_at_its_line() {
             "{dict: [recurse_list], list: append}",
             "write `merge_how: dict(recurse_list)+list(append)`",
         ),
-        ("\n  list: [append]\n  dict:", "write `merge_how: list(append)+dict()`"),
-        ("{lists: 5}", "write a string, such as `merge_how: dict(recurse_list)+list(append)`"),
+        (
+            "\n  list: [append]\n  dict:",
+            "write `merge_how: list(append)+dict()`",
+        ),
+        (
+            "{lists: 5}",
+            "write a string, such as `merge_how: dict(recurse_list)+list(append)`",
+        ),
     ] {
         let two = format!("#cloud-config\na: [2]\nmerge_how: {how}\n");
         let found = found(&[("one", one), ("two", &two)], &[]);

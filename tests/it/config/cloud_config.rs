@@ -15,7 +15,10 @@ fn repository(configuration: &str, files: &[(&str, &str)]) -> Sandbox {
 
 const FILES: &[(&str, &str)] = &[
     ("global/cloud/one", "#cloud-config\na: [one]\n"),
-    ("global/cloud/two", "#cloud-config\nmerge_how: dict(recurse_list)+list(append)\na: [two]\n"),
+    (
+        "global/cloud/two",
+        "#cloud-config\nmerge_how: dict(recurse_list)+list(append)\na: [two]\n",
+    ),
     ("type/small/cloud/one", "#cloud-config\ntype: small\n"),
     ("site/lab/cloud/one", "#cloud-config\nsite: lab\n"),
 ];
@@ -67,7 +70,10 @@ fn sources_have_the_priority_that_cloud_init_gives_them() {
     let merged = outputs_of(
         "cloud-config: [{name: x, parts: [global/cloud/one], vendor-data: [global/cloud/two]}]\n",
     );
-    assert_eq!(merged[0], r#"lab x {"a":["one"]}"#, "user-data has the higher priority");
+    assert_eq!(
+        merged[0], r#"lab x {"a":["one"]}"#,
+        "user-data has the higher priority"
+    );
     for key in ["vendor-data2", "vendor-data", "conf-d", "base"] {
         let text = format!(
             "cloud-config: [{{name: x, parts: [global/cloud/one], {key}: [site/lab/own.cfg]}}]\n"
@@ -99,7 +105,10 @@ fn other_files_of_conf_d_are_not_read() {
         ("global/conf/README", "# All *.cfg files\nare read.\n"),
         ("global/conf/old.yaml", "v: [\n"),
     ];
-    let sandbox = repository("cloud-config: [{name: x, conf-d: ['global/conf/*']}]\n", files);
+    let sandbox = repository(
+        "cloud-config: [{name: x, conf-d: ['global/conf/*']}]\n",
+        files,
+    );
     assert_eq!(outputs(&sandbox, &[])[0], r#"lab x {"v":1}"#);
     let found = rules(&sandbox, &[]);
     assert!(are(&found, &[]), "{found:?}");
@@ -123,7 +132,11 @@ fn dialect_selects_the_merge_behavior() {
     let text = "cloud-config: [{name: x, parts: ['global/cloud/*'], dialect: current}]\n";
     let of = |text: &str| outputs(&repository(text, files), &[])[0].clone();
     assert_eq!(of(text), r#"lab x {"a":["two"]}"#);
-    assert_eq!(of(&text.replace(", dialect: current", "")), of(text), "`current` is the default");
+    assert_eq!(
+        of(&text.replace(", dialect: current", "")),
+        of(text),
+        "`current` is the default"
+    );
     let documented = of(&text.replace("current", "documented"));
     assert_eq!(documented, r#"lab x {"a":["one","two"]}"#);
 }
@@ -132,14 +145,20 @@ fn dialect_selects_the_merge_behavior() {
 fn secret_set_is_hidden() {
     let text = "cloud-config: [{name: x, parts: ['global/cloud/one'], secret: true}]\n";
     assert_eq!(outputs_of(text)[0], r#"lab x "(hidden)""#);
-    assert_eq!(outputs_of(&text.replace("true", "false"))[0], r#"lab x {"a":["one"]}"#);
+    assert_eq!(
+        outputs_of(&text.replace("true", "false"))[0],
+        r#"lab x {"a":["one"]}"#
+    );
 }
 
 #[test]
 fn errors_point_to_their_line() {
     let mut wrong = Vec::new();
     for (text, expected) in [
-        ("cloud-config: {name: x}\n", "1:1: expected a list for `cloud-config`, found a mapping"),
+        (
+            "cloud-config: {name: x}\n",
+            "1:1: expected a list for `cloud-config`, found a mapping",
+        ),
         (
             "cloud-config:\n  - nam: x\n    parts: [a]\n",
             "2:5: unknown key `nam` in `cloud-config[0]`; did you mean `name`?",
@@ -186,7 +205,10 @@ fn errors_point_to_their_line() {
         ),
     ] {
         let ran = configured(text).run(&["lint"]);
-        let error = ran.stderr.lines().find_map(|line| line.strip_prefix("error: layercake.yaml:"));
+        let error = ran
+            .stderr
+            .lines()
+            .find_map(|line| line.strip_prefix("error: layercake.yaml:"));
         assert_eq!(ran.code, 2);
         if error != Some(expected) {
             wrong.push(format!("{text}{error:?}"));
@@ -195,7 +217,10 @@ fn errors_point_to_their_line() {
     assert_eq!(wrong, [""; 0]);
     let unnamed = configured("cloud-config:\n  - parts: [a]\n").run(&["lint"]);
     assert_eq!(unnamed.code, 2, "{unnamed:?}");
-    assert!(unnamed.stderr.contains("layercake.yaml:2:5: "), "{unnamed:?}");
+    assert!(
+        unnamed.stderr.contains("layercake.yaml:2:5: "),
+        "{unnamed:?}"
+    );
 }
 
 #[test]
@@ -212,7 +237,9 @@ fn unmatched_glob_is_reported_as_written() {
     );
     sandbox.commit();
     sandbox.write("site/prod/none/one", "#cloud-config\na: 1\n");
-    let report = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]).json();
+    let report = sandbox
+        .run(&["lint", "--since", "HEAD", "-o", "json"])
+        .json();
     let states: Vec<&str> = report["findings"]
         .as_array()
         .unwrap()
@@ -231,7 +258,10 @@ fn part_is_not_a_document_and_can_be_excluded() {
     assert!(are(&rules(&sandbox, &[]), &[]));
     sandbox.write("layercake.yaml", "semantics: documented\n");
     assert!(rules(&sandbox, &[]).contains("not-a-document"));
-    sandbox.write("layercake.yaml", format!("{text}discover: {{exclude: ['global/cloud/*']}}\n"));
+    sandbox.write(
+        "layercake.yaml",
+        format!("{text}discover: {{exclude: ['global/cloud/*']}}\n"),
+    );
     assert!(are(&rules(&sandbox, &[]), &["unused-configuration"]));
     assert_eq!(outputs(&sandbox, &[]), [""; 0]);
 }
@@ -247,7 +277,11 @@ fn command_line_files_may_be_parts() {
         ("global/cloud/two", false),
         ("site", false),
     ] {
-        assert_eq!(rules(&sandbox, &[path]).contains("invalid-ignore"), is_meant, "{path}");
+        assert_eq!(
+            rules(&sandbox, &[path]).contains("invalid-ignore"),
+            is_meant,
+            "{path}"
+        );
     }
 }
 
@@ -270,17 +304,27 @@ fn each_side_has_its_own_files() {
 fn config_from_base_uses_the_sets_of_the_base() {
     let sandbox = repository("{}\n", &[("global/cloud/one", FILES[0].1)]);
     sandbox.commit();
-    sandbox.write("layercake.yaml", "cloud-config: [{name: x, parts: ['global/cloud/*']}]\n");
+    sandbox.write(
+        "layercake.yaml",
+        "cloud-config: [{name: x, parts: ['global/cloud/*']}]\n",
+    );
     let compared = |arguments: &[&str]| {
         let verb = ["lint", "--since", "HEAD", "-o", "json"];
         sandbox.run(&[&verb, arguments].concat()).json()
     };
     let report = compared(&[]);
-    assert_eq!(report["outputs"], serde_json::json!([]), "both sides have the set");
+    assert_eq!(
+        report["outputs"],
+        serde_json::json!([]),
+        "both sides have the set"
+    );
     assert_eq!(report["totals"]["outputs"], 12);
     let report = compared(&["--config-from-base"]);
     assert_eq!(report["outputs"], serde_json::json!([]));
-    assert_eq!(report["totals"]["outputs"], 10, "the set is not in the base configuration");
+    assert_eq!(
+        report["totals"]["outputs"], 10,
+        "the set is not in the base configuration"
+    );
     let rules: Vec<&str> = report["findings"]
         .as_array()
         .unwrap()
@@ -294,7 +338,10 @@ fn config_from_base_uses_the_sets_of_the_base() {
 fn globs_are_relative_to_the_root_of_the_repository() {
     let sandbox = Sandbox::new();
     for site in ["lab", "prod"] {
-        sandbox.write(&format!("sites/site/{site}/site-definition.yaml"), definition(site, ""));
+        sandbox.write(
+            &format!("sites/site/{site}/site-definition.yaml"),
+            definition(site, ""),
+        );
     }
     sandbox.write("sites/type/small/any.yaml", document("any", "type", "{}"));
     sandbox.write("sites/global/policy.yaml", crate::cli::POLICY);
@@ -313,7 +360,10 @@ fn sets_exclude_files_of_further_repositories() {
     let sandbox = repository(text, &[FILES[0]]);
     sandbox.write("site/lab/site-definition.yaml", definition("lab", more));
     sandbox.write("../shared/global/cloud/two", FILES[1].1);
-    sandbox.write("../shared/global/any.yaml", document("shared", "global", "{}"));
+    sandbox.write(
+        "../shared/global/any.yaml",
+        document("shared", "global", "{}"),
+    );
     let merged = outputs(&sandbox, &["--repository", "shared=../shared"]);
     assert_eq!(merged[0], r#"lab x {"a":["one"]}"#);
 }

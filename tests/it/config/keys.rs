@@ -17,8 +17,10 @@ fn token() -> String {
 #[test]
 fn semantics_selects_the_rendered_meaning() {
     let sandbox = Sandbox::with_sites();
-    let list = document("parent", "global", "{items: [1]}")
-        .replace("  layeringDefinition", "  labels: {name: parent}\n  layeringDefinition");
+    let list = document("parent", "global", "{items: [1]}").replace(
+        "  layeringDefinition",
+        "  labels: {name: parent}\n  layeringDefinition",
+    );
     sandbox.write("global/parent.yaml", list);
     let child = document("child", "site", "{items: [2]}").replace(
         "layer: site}",
@@ -36,7 +38,11 @@ fn semantics_selects_the_rendered_meaning() {
     assert_eq!(rendered(&[]), documented);
     sandbox.write("layercake.yaml", "semantics: deckhand\n");
     assert_eq!(rendered(&[]), deckhand);
-    assert_eq!(rendered(&["--semantics", "documented"]), documented, "the flag overrides the file");
+    assert_eq!(
+        rendered(&["--semantics", "documented"]),
+        documented,
+        "the flag overrides the file"
+    );
     assert_eq!(rendered(&["--isolated"]), documented);
 }
 
@@ -47,17 +53,32 @@ fn discover_selects_sites_and_files() {
     let sites = |sandbox: &Sandbox| {
         let listed = sandbox.run(&["sites", "--format", "json"]).json();
         let names = listed["sites"].as_array().unwrap().iter();
-        names.map(|site| site["site"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        names
+            .map(|site| site["site"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     assert_eq!(sites(&sandbox), ["lab"]);
-    assert!(are(&rules(&sandbox, &[]), &[]), "excluded files have no findings");
-    assert_eq!(sandbox.run(&["lint", "--site", "prod"]).code, 2, "unknown site");
-    sandbox.write("layercake.yaml", "discover: {exclude: ['site/*/broken.yaml']}\n");
+    assert!(
+        are(&rules(&sandbox, &[]), &[]),
+        "excluded files have no findings"
+    );
+    assert_eq!(
+        sandbox.run(&["lint", "--site", "prod"]).code,
+        2,
+        "unknown site"
+    );
+    sandbox.write(
+        "layercake.yaml",
+        "discover: {exclude: ['site/*/broken.yaml']}\n",
+    );
     assert_eq!(sites(&sandbox), ["lab", "prod"]);
     assert!(are(&rules(&sandbox, &[]), &[]));
     assert!(are(&rules(&sandbox, &["--isolated"]), &["missing-source"]));
     sandbox.write("layercake.yaml", "discover: {exclude: ['*/broken.yaml']}\n");
-    assert!(are(&rules(&sandbox, &[]), &["missing-source"]), "`*` does not match a slash");
+    assert!(
+        are(&rules(&sandbox, &[]), &["missing-source"]),
+        "`*` does not match a slash"
+    );
 }
 
 #[test]
@@ -71,18 +92,48 @@ fn repositories_locates_further_repositories() {
     assert!(missing.stderr.starts_with(start), "{missing:?}");
     let other = sandbox.beside("shared/global");
     fs::create_dir_all(&other).unwrap();
-    fs::write(other.join("more.yaml"), document("more", "global", "{a: 1}")).unwrap();
+    fs::write(
+        other.join("more.yaml"),
+        document("more", "global", "{a: 1}"),
+    )
+    .unwrap();
     fs::create_dir_all(sandbox.path("site/lab/deep")).unwrap();
-    let ran = sandbox.run_in(&sandbox.path("site/lab/deep"), &["render", "--name", "more"]);
-    assert!(ran.code == 0 && ran.stdout.contains("name: more"), "from any folder: {ran:?}");
-    assert!(are(&rules(&sandbox, &["--isolated"]), &["missing-repository"]));
+    let ran = sandbox.run_in(
+        &sandbox.path("site/lab/deep"),
+        &["render", "--name", "more"],
+    );
+    assert!(
+        ran.code == 0 && ran.stdout.contains("name: more"),
+        "from any folder: {ran:?}"
+    );
+    assert!(are(
+        &rules(&sandbox, &["--isolated"]),
+        &["missing-repository"]
+    ));
     fs::create_dir_all(sandbox.beside("empty/global")).unwrap();
-    let flag = ["render", "--name", "more", "--repository", "shared=../empty"];
-    assert!(!sandbox.run(&flag).stdout.contains("name: more"), "the flag overrides the file");
+    let flag = [
+        "render",
+        "--name",
+        "more",
+        "--repository",
+        "shared=../empty",
+    ];
+    assert!(
+        !sandbox.run(&flag).stdout.contains("name: more"),
+        "the flag overrides the file"
+    );
     let mut variable = sandbox.command(&["render", "--name", "more", "--site", "lab"]);
     let named = "other=../shared\nshared=../empty\n";
-    let ran = Ran::of(&variable.env("LAYERCAKE_REPOSITORIES", named).output().unwrap());
-    assert!(!ran.stdout.contains("name: more"), "the variable overrides the file: {ran:?}");
+    let ran = Ran::of(
+        &variable
+            .env("LAYERCAKE_REPOSITORIES", named)
+            .output()
+            .unwrap(),
+    );
+    assert!(
+        !ran.stdout.contains("name: more"),
+        "the variable overrides the file: {ran:?}"
+    );
 }
 
 #[test]
@@ -90,7 +141,10 @@ fn compare_base_is_the_default_base() {
     let sandbox = configured("compare: {base: start}\n");
     sandbox.commit();
     sandbox.git(&["branch", "start"]);
-    sandbox.write("global/chart.yaml", document("chart", "global", "{values: {replicas: 2}}"));
+    sandbox.write(
+        "global/chart.yaml",
+        document("chart", "global", "{values: {replicas: 2}}"),
+    );
     sandbox.commit();
     let changed = |arguments: &[&str]| {
         let ran = sandbox.run(&[&["diff", "--auto", "--exit-code"], arguments].concat());
@@ -106,16 +160,28 @@ fn missing_source_level_is_configurable() {
     let sandbox = configured("render: {missing-substitution-source: warning}\n");
     sandbox.break_site("lab");
     assert_eq!(sandbox.run(&["lint"]).code, 0);
-    assert_eq!(sandbox.run(&["lint", "--missing-substitution-source", "error"]).code, 1);
+    assert_eq!(
+        sandbox
+            .run(&["lint", "--missing-substitution-source", "error"])
+            .code,
+        1
+    );
     assert_eq!(sandbox.run(&["lint", "--isolated"]).code, 1);
     sandbox.break_site("prod");
-    sandbox.write("layercake.yaml", "sites: {l*: {missing-substitution-source: warning}}\n");
+    sandbox.write(
+        "layercake.yaml",
+        "sites: {l*: {missing-substitution-source: warning}}\n",
+    );
     let levels = |arguments: &[&str]| {
         let mut levels: Vec<String> = Vec::new();
         for finding in sandbox.findings(arguments) {
             let level = finding["severity"].as_str().unwrap();
             levels.extend(
-                finding["sites"].as_array().unwrap().iter().map(|site| format!("{site} {level}")),
+                finding["sites"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|site| format!("{site} {level}")),
             );
         }
         levels
@@ -131,8 +197,14 @@ fn known_missing_sources_are_not_reported() {
     sandbox.break_site("lab");
     sandbox.break_site("prod");
     assert!(are(&rules(&sandbox, &[]), &[]));
-    sandbox.write("layercake.yaml", "render: {known-missing-sources: [other/*]}\n");
-    assert!(are(&rules(&sandbox, &[]), &["missing-source", "unused-configuration"]));
+    sandbox.write(
+        "layercake.yaml",
+        "render: {known-missing-sources: [other/*]}\n",
+    );
+    assert!(are(
+        &rules(&sandbox, &[]),
+        &["missing-source", "unused-configuration"]
+    ));
     let text = "sites: {lab: {known-missing-sources: ['*/nowhere']}}\n";
     sandbox.write("layercake.yaml", text);
     let findings = sandbox.findings(&[]);
@@ -140,7 +212,11 @@ fn known_missing_sources_are_not_reported() {
     assert_eq!(findings[0]["sites"], serde_json::json!(["prod"]));
     sandbox.commit();
     let since = sandbox.findings(&["--since", "HEAD", "--all-findings"]);
-    assert!(since.iter().all(|finding| finding["sites"] == serde_json::json!(["prod"])));
+    assert!(
+        since
+            .iter()
+            .all(|finding| finding["sites"] == serde_json::json!(["prod"]))
+    );
 }
 
 #[test]
@@ -149,15 +225,27 @@ fn rules_are_selected_by_the_file() {
         ("", &["duplicate-key", "missing-source"][..]),
         ("select: [duplicate-key]", &["duplicate-key"]),
         ("select: [P005]", &["missing-source"]),
-        ("select: [deckhand], extend-select: [duplicate-key]", &["duplicate-key"]),
+        (
+            "select: [deckhand], extend-select: [duplicate-key]",
+            &["duplicate-key"],
+        ),
         ("ignore: [duplicate-key]", &["missing-source"]),
         ("levels: {duplicate-key: off}", &["missing-source"]),
-        ("select: [empty-document], levels: {duplicate-key: note}", &["duplicate-key"]),
-        ("levels: {all: off, missing-source: note}", &["missing-source"]),
+        (
+            "select: [empty-document], levels: {duplicate-key: note}",
+            &["duplicate-key"],
+        ),
+        (
+            "levels: {all: off, missing-source: note}",
+            &["missing-source"],
+        ),
     ] {
         let sandbox = configured(&format!("rules: {{{text}}}\n"));
         sandbox.write("site/lab/broken.yaml", broken());
-        sandbox.write("site/lab/twice.yaml", document("twice", "site", "{a: 1, a: 2}"));
+        sandbox.write(
+            "site/lab/twice.yaml",
+            document("twice", "site", "{a: 1, a: 2}"),
+        );
         let found = rules(&sandbox, &[]);
         // Errors of Deckhand itself are left to its own rules.
         let found = found
@@ -170,7 +258,10 @@ fn rules_are_selected_by_the_file() {
 #[test]
 fn levels_decide_the_exit_code() {
     let sandbox = configured("rules: {levels: {duplicate-key: error}}\n");
-    sandbox.write("site/lab/twice.yaml", document("twice", "site", "{a: 1, a: 2}"));
+    sandbox.write(
+        "site/lab/twice.yaml",
+        document("twice", "site", "{a: 1, a: 2}"),
+    );
     assert_eq!(sandbox.run(&["lint"]).code, 1);
     assert_eq!(
         sandbox.run(&["lint", "-w", "duplicate-key"]).code,
@@ -193,7 +284,11 @@ fn later_path_overrides_earlier_and_site_overrides_both() {
         sandbox.write("layercake.yaml", text);
         let findings = sandbox.findings(arguments);
         let level = |it: &serde_json::Value| {
-            format!("{} {}", it["severity"].as_str().unwrap(), it["sites"][0].as_str().unwrap())
+            format!(
+                "{} {}",
+                it["severity"].as_str().unwrap(),
+                it["sites"][0].as_str().unwrap()
+            )
         };
         findings.iter().map(level).collect::<Vec<_>>()
     };
@@ -213,33 +308,64 @@ fn later_path_overrides_earlier_and_site_overrides_both() {
         none,
         "the flag overrides everything"
     );
-    assert_eq!(levels(later, &["-w", "duplicate-key"]), ["warning lab", "warning prod"]);
+    assert_eq!(
+        levels(later, &["-w", "duplicate-key"]),
+        ["warning lab", "warning prod"]
+    );
     assert_eq!(levels(later, &["--select", "missing-source"]), none);
     let raised = "rules: {ignore: [duplicate-key], per-path: {'site/lab/*': {levels: \
                   {duplicate-key: note}}}}\n";
-    assert_eq!(levels(raised, &[]), ["note lab"], "the rule runs although it is ignored elsewhere");
+    assert_eq!(
+        levels(raised, &[]),
+        ["note lab"],
+        "the rule runs although it is ignored elsewhere"
+    );
 }
 
 #[test]
 fn reach_limits_an_edit_and_names_the_setting() {
     let sandbox = configured("reach:\n  max-sites: 1\n  max-outputs: 1\n");
     sandbox.commit();
-    sandbox.write("global/chart.yaml", document("chart", "global", "{values: {replicas: 2}}"));
+    sandbox.write(
+        "global/chart.yaml",
+        document("chart", "global", "{values: {replicas: 2}}"),
+    );
     let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]);
     assert_eq!(ran.code, 1, "{ran:?}");
     let text = ran.stdout;
-    assert!(text.contains("the limit is `reach.max-sites` in layercake.yaml:2"), "{text}");
-    assert!(text.contains("the limit is `reach.max-outputs` in layercake.yaml:3"), "{text}");
-    let raised = ["lint", "--since", "HEAD", "--max-sites", "2", "--max-outputs", "2"];
+    assert!(
+        text.contains("the limit is `reach.max-sites` in layercake.yaml:2"),
+        "{text}"
+    );
+    assert!(
+        text.contains("the limit is `reach.max-outputs` in layercake.yaml:3"),
+        "{text}"
+    );
+    let raised = [
+        "lint",
+        "--since",
+        "HEAD",
+        "--max-sites",
+        "2",
+        "--max-outputs",
+        "2",
+    ];
     assert_eq!(sandbox.run(&raised).code, 0, "the flag overrides the file");
     assert_eq!(sandbox.run(&["diff", "HEAD"]).code, 1);
     sandbox.write(
         "layercake.yaml",
         "reach: {max-sites: 1}\nrules: {levels: {reach-over-limit: warning}}\n",
     );
-    assert_eq!(sandbox.run(&["lint", "--since", "HEAD"]).code, 0, "a warning does not fail");
+    assert_eq!(
+        sandbox.run(&["lint", "--since", "HEAD"]).code,
+        0,
+        "a warning does not fail"
+    );
     assert_eq!(sandbox.run(&["diff", "HEAD"]).code, 0);
-    sandbox.write("layercake.yaml", "reach: {max-sites: 1}\nrules: {ignore: [reach-over-limit]}\n");
+    sandbox.write(
+        "layercake.yaml",
+        "reach: {max-sites: 1}\nrules: {ignore: [reach-over-limit]}\n",
+    );
     let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", "json"]);
     assert!(!ran.stdout.contains("reach-over-limit"), "{ran:?}");
 }
@@ -249,22 +375,44 @@ fn list_keys_apply_to_a_schema_and_a_path() {
     let sandbox = Sandbox::with_sites();
     let hosts = |first: &str| {
         let list = format!("[{first}{{host: a, port: 1}}, {{host: b, port: 2}}]");
-        document("list", "site", &format!("{{in: {{hosts: {list}}}, other: {list}}}"))
+        document(
+            "list",
+            "site",
+            &format!("{{in: {{hosts: {list}}}, other: {list}}}"),
+        )
     };
     sandbox.write("site/lab/list.yaml", hosts(""));
     sandbox.commit();
     // Without a key, the first item could be either of two items of the edited list.
-    let edited = hosts("").replace("{host: a, port: 1}", "{host: c, port: 1}, {host: a, port: 9}");
+    let edited = hosts("").replace(
+        "{host: a, port: 1}",
+        "{host: c, port: 1}, {host: a, port: 9}",
+    );
     sandbox.write("site/lab/list.yaml", edited);
     let paths = |text: &str| {
         sandbox.write("layercake.yaml", text);
-        let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json().to_string();
-        (report.contains("/in/hosts/1/port"), report.contains("/other/1/port"))
+        let report = sandbox
+            .run(&["diff", "HEAD", "-o", "json"])
+            .json()
+            .to_string();
+        (
+            report.contains("/in/hosts/1/port"),
+            report.contains("/other/1/port"),
+        )
     };
     assert_eq!(paths(""), (false, false));
-    assert_eq!(paths("diff: {list-keys: {'example/*': {'$.in.hosts': host}}}\n"), (true, false));
-    assert_eq!(paths("diff: {list-keys: {'example/*': {'$..*': host}}}\n"), (true, true));
-    assert_eq!(paths("diff: {list-keys: {'other/*': {'$..*': host}}}\n"), (false, false));
+    assert_eq!(
+        paths("diff: {list-keys: {'example/*': {'$.in.hosts': host}}}\n"),
+        (true, false)
+    );
+    assert_eq!(
+        paths("diff: {list-keys: {'example/*': {'$..*': host}}}\n"),
+        (true, true)
+    );
+    assert_eq!(
+        paths("diff: {list-keys: {'other/*': {'$..*': host}}}\n"),
+        (false, false)
+    );
 }
 
 #[test]
@@ -272,20 +420,44 @@ fn secret_schemas_are_hidden_everywhere() {
     let sandbox = Sandbox::with_sites();
     sandbox.write("site/lab/token.yaml", token());
     let passphrase = token().replace("example/Token/v1", "deckhand/Passphrase/v1");
-    sandbox.write("site/lab/passphrase.yaml", passphrase.replace("name: token", "name: phrase"));
+    sandbox.write(
+        "site/lab/passphrase.yaml",
+        passphrase.replace("name: token", "name: phrase"),
+    );
     let shown = |text: &str| {
         sandbox.write("layercake.yaml", text);
-        let of = |name: &str| sandbox.run(&["render", "--name", name]).stdout.contains("s3cret");
+        let of = |name: &str| {
+            sandbox
+                .run(&["render", "--name", name])
+                .stdout
+                .contains("s3cret")
+        };
         (of("token"), of("phrase"))
     };
     assert_eq!(shown(""), (true, false));
-    assert_eq!(shown("secrets: {extra-schemas: [example/Token/v1]}\n"), (false, false));
-    assert_eq!(shown("secrets: {schemas: [example/Token/v2]}\n"), (false, true), "of any version");
-    sandbox.write("layercake.yaml", "secrets: {extra-schemas: [example/Token/v1]}\n");
+    assert_eq!(
+        shown("secrets: {extra-schemas: [example/Token/v1]}\n"),
+        (false, false)
+    );
+    assert_eq!(
+        shown("secrets: {schemas: [example/Token/v2]}\n"),
+        (false, true),
+        "of any version"
+    );
+    sandbox.write(
+        "layercake.yaml",
+        "secrets: {extra-schemas: [example/Token/v1]}\n",
+    );
     sandbox.commit();
-    sandbox.write("site/lab/token.yaml", token().replace("s3cret", "other-s3cret"));
+    sandbox.write(
+        "site/lab/token.yaml",
+        token().replace("s3cret", "other-s3cret"),
+    );
     let report = sandbox.run(&["diff", "HEAD", "-o", "json"]);
-    assert!(report.stdout.contains("token") && !report.stdout.contains("s3cret"), "{report:?}");
+    assert!(
+        report.stdout.contains("token") && !report.stdout.contains("s3cret"),
+        "{report:?}"
+    );
 }
 
 #[test]
@@ -296,7 +468,10 @@ fn output_default_is_used_without_the_flag() {
     let ran = sandbox.run_in(&sandbox.path("site/lab/deep"), &["lint"]);
     assert_eq!(ran.stdout.lines().count(), 1, "{ran:?}");
     let report = fs::read_to_string(sandbox.path("report.json")).unwrap();
-    assert!(report.contains("missing-source"), "the report is next to the configuration");
+    assert!(
+        report.contains("missing-source"),
+        "the report is next to the configuration"
+    );
     assert!(sandbox.run(&["lint", "-o", "full"]).stdout.lines().count() > 1);
 }
 
@@ -319,10 +494,18 @@ fn keys_used_by_other_parts_are_read() {
     assert_eq!(&*config.baseline.as_ref().unwrap().value, "accepted.json");
     assert_eq!(config.client_versions, [("docker".into(), "1.2".into())]);
     assert_eq!(config.client_version.as_deref(), Some("3"));
-    let [(schema, block)] = &config.property_groups[..] else { panic!("one block") };
-    assert_eq!((&*schema.value, block.as_sequence().map(<[_]>::len)), ("a/B/v1", Some(1)));
+    let [(schema, block)] = &config.property_groups[..] else {
+        panic!("one block")
+    };
+    assert_eq!(
+        (&*schema.value, block.as_sequence().map(<[_]>::len)),
+        ("a/B/v1", Some(1))
+    );
     let reference = &config.references[0];
-    assert_eq!((&*reference.schema.value, &*reference.target.value), ("a/B/v1", "a/C/v1"));
+    assert_eq!(
+        (&*reference.schema.value, &*reference.target.value),
+        ("a/B/v1", "a/C/v1")
+    );
     assert_eq!(reference.path.text(), "$.members[*]");
 }
 
@@ -335,6 +518,10 @@ fn references_between_documents_are_followed() {
         "{members: [{name: dns, live: true}, {name: dnss, live: true}, {name: x, live: false}]}";
     sandbox.write("site/lab/group.yaml", document("group", "site", data));
     assert!(are(&rules(&sandbox, &[]), &["missing-reference"]));
-    assert_eq!(sandbox.rules(&[]).len(), 1, "filters are evaluated in these paths");
+    assert_eq!(
+        sandbox.rules(&[]).len(),
+        1,
+        "filters are evaluated in these paths"
+    );
     assert!(are(&rules(&sandbox, &["--isolated"]), &[]));
 }

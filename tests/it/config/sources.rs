@@ -13,13 +13,26 @@ fn configuration_is_read_only_at_the_root() {
     sandbox.write("site/lab/twice.yaml", twice());
     sandbox.write("tools/layercake.yaml", "no: [configuration\n");
     let deep = sandbox.path("site/lab");
-    assert_eq!(sandbox.run_in(&deep, &["lint", "--fail-on", "warning"]).code, 0);
-    std::fs::rename(sandbox.path("layercake.yaml"), sandbox.path(".layercake.yaml")).unwrap();
+    assert_eq!(
+        sandbox
+            .run_in(&deep, &["lint", "--fail-on", "warning"])
+            .code,
+        0
+    );
+    std::fs::rename(
+        sandbox.path("layercake.yaml"),
+        sandbox.path(".layercake.yaml"),
+    )
+    .unwrap();
     assert!(are(&rules(&sandbox, &[]), &[]));
     sandbox.write("layercake.yaml", "{}\n");
     let ran = sandbox.run(&["lint"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("`layercake.yaml` and `.layercake.yaml`"), "{ran:?}");
+    assert!(
+        ran.stderr
+            .contains("`layercake.yaml` and `.layercake.yaml`"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -36,8 +49,11 @@ fn outside_git_configuration_is_at_the_root_of_the_site_repository() {
 fn flag_or_environment_selects_another_file() {
     let sandbox = configured("sematics: x\n");
     sandbox.write("site/lab/twice.yaml", twice());
-    std::fs::write(sandbox.beside("own.yaml"), "rules: {levels: {duplicate-key: error}}\n")
-        .unwrap();
+    std::fs::write(
+        sandbox.beside("own.yaml"),
+        "rules: {levels: {duplicate-key: error}}\n",
+    )
+    .unwrap();
     let code = |arguments: &[&str], variable: Option<&str>| {
         let mut command = sandbox.command(&[&["lint"], arguments].concat());
         command.envs(variable.map(|file| ("LAYERCAKE_CONFIG", file)));
@@ -65,7 +81,11 @@ fn configuration_is_read_from_the_checked_side() {
     assert_eq!(sandbox.run(&["lint"]).code, 0);
     assert_eq!(sandbox.run(&["lint", "--rev", "HEAD"]).code, 1);
     let all = ["lint", "--staged", "--all-findings"];
-    assert_eq!(sandbox.run(&all).code, 1, "the index still has the old file");
+    assert_eq!(
+        sandbox.run(&all).code,
+        1,
+        "the index still has the old file"
+    );
     sandbox.git(&["add", "--all"]);
     assert_eq!(sandbox.run(&all).code, 0);
 }
@@ -82,11 +102,18 @@ fn config_from_base_ignores_configuration_of_the_change() {
         let ran = sandbox.run(&[&["lint", "-o", "concise"], arguments].concat());
         (ran.code, ran.stdout)
     };
-    assert_eq!(lint(&["--since", "main"]).0, 0, "the head's own configuration ignores the rule");
+    assert_eq!(
+        lint(&["--since", "main"]).0,
+        0,
+        "the head's own configuration ignores the rule"
+    );
     let (code, output) = lint(&["--since", "main", "--config-from-base"]);
     assert_eq!(code, 1);
     assert!(output.contains("error[duplicate-key]"), "{output}");
-    assert!(output.contains("layercake.yaml:1:1: note[config-changed]"), "{output}");
+    assert!(
+        output.contains("layercake.yaml:1:1: note[config-changed]"),
+        "{output}"
+    );
     let (code, _) = lint(&["--config-from-base"]);
     assert_eq!(code, 2, "a base requires a comparison");
 
@@ -98,7 +125,10 @@ fn config_from_base_ignores_configuration_of_the_change() {
     assert_eq!(code, 1);
     assert!(output.contains("note[config-changed]"), "{output}");
 
-    sandbox.write("layercake.yaml", "rules: {levels: {duplicate-key: error}}\n");
+    sandbox.write(
+        "layercake.yaml",
+        "rules: {levels: {duplicate-key: error}}\n",
+    );
     let (_, output) = lint(&["--since", "main", "--config-from-base"]);
     assert!(!output.contains("config-changed"), "{output}");
 }
@@ -106,7 +136,10 @@ fn config_from_base_ignores_configuration_of_the_change() {
 #[test]
 fn unused_configuration_is_reported_only_in_full_runs() {
     let sandbox = configured("sites: {nosuch: {}}\nrules: {per-path: {'no/such/*': {}}}\n");
-    assert_eq!(sandbox.rules(&[]), ["unused-configuration", "unused-configuration"]);
+    assert_eq!(
+        sandbox.rules(&[]),
+        ["unused-configuration", "unused-configuration"]
+    );
     let none: [&str; 0] = [];
     assert_eq!(sandbox.rules(&["--site", "lab"]), none);
     assert_eq!(sandbox.rules(&["site/lab"]), none);
@@ -121,5 +154,6 @@ fn unused_configuration_is_reported_only_in_full_runs() {
 fn new(sandbox: &Sandbox) -> Vec<String> {
     let findings = sandbox.findings(&["--since", "HEAD"]);
     let new = findings.iter().filter(|finding| finding["state"] == "new");
-    new.map(|finding| finding["rule"].as_str().unwrap().to_owned()).collect()
+    new.map(|finding| finding["rule"].as_str().unwrap().to_owned())
+        .collect()
 }

@@ -27,7 +27,9 @@ fn values_come_from_the_commits_that_a_comparison_of_all_commits_finds() {
         let of_values = differences(&expected, &found);
         let of_histories = history_differences(&repository, site, &oracle, &sample(&expected));
         let differences = of_values.into_iter().chain(of_histories);
-        differences.map(|difference| format!("{site}: {difference}")).collect::<Vec<_>>()
+        differences
+            .map(|difference| format!("{site}: {difference}"))
+            .collect::<Vec<_>>()
     });
     let differences: Vec<String> = differences.collect();
     assert!(differences.is_empty(), "{}", differences.join("\n"));
@@ -36,11 +38,16 @@ fn values_come_from_the_commits_that_a_comparison_of_all_commits_finds() {
 /// Some values that changed since the site was added, and their neighbors.
 fn sample(blame: &Blame) -> Vec<([String; 3], String)> {
     let values = blame.iter().flat_map(|(key, output)| {
-        output.values.iter().map(move |(pointer, origin)| (key, pointer, origin))
+        output
+            .values
+            .iter()
+            .map(move |(pointer, origin)| (key, pointer, origin))
     });
     let changed = values.filter(|(.., origin)| origin.end == "changed");
     let changed = changed.filter(|(_, pointer, _)| !pointer.is_empty());
-    let changed: Vec<_> = changed.map(|(key, pointer, _)| (key.clone(), pointer.clone())).collect();
+    let changed: Vec<_> = changed
+        .map(|(key, pointer, _)| (key.clone(), pointer.clone()))
+        .collect();
     let step = changed.len() / SAMPLED;
     let chosen = changed.into_iter().step_by(step).take(SAMPLED).enumerate();
     let around = |(at, (key, mut pointer)): (usize, ([String; 3], String))| {
@@ -65,13 +72,19 @@ fn history_differences(
             read_history(&blame(repository, &[site, schema, name, pointer]))
         })
         .collect();
-    let differing = values.iter().zip(found).filter_map(|((key, pointer), found)| {
-        let expected = oracle.history(key, pointer);
-        let what = || {
-            format!("{} `{pointer}`:\n  expected {expected:?}\n  found    {found:?}", key.join(" "))
-        };
-        (expected != found).then(what)
-    });
+    let differing = values
+        .iter()
+        .zip(found)
+        .filter_map(|((key, pointer), found)| {
+            let expected = oracle.history(key, pointer);
+            let what = || {
+                format!(
+                    "{} `{pointer}`:\n  expected {expected:?}\n  found    {found:?}",
+                    key.join(" ")
+                )
+            };
+            (expected != found).then(what)
+        });
     differing.collect()
 }
 

@@ -28,7 +28,11 @@ impl Reports {
         });
         let arguments = [&compared[..], &[&json.0, &html.0, "-ofull", "-p"]].concat();
         // Without wrapped lines, each value starts a line.
-        let output = sandbox.command(&arguments).env("COLUMNS", "100000").output().expect("a run");
+        let output = sandbox
+            .command(&arguments)
+            .env("COLUMNS", "100000")
+            .output()
+            .expect("a run");
         let read = |path| std::fs::read_to_string(path).expect("a written report");
         Self {
             json: serde_json::from_str(&read(json.1)).expect("JSON"),
@@ -40,22 +44,30 @@ impl Reports {
     /// Changed paths of each group of outputs, with the number of edits behind each; none for
     /// groups whose changes are not values.
     fn expected(&self) -> Found {
-        let edits: BTreeMap<&str, &Json> =
-            list(&self.json, "edit_sets").map(|set| (text(set, "id"), &set["edits"])).collect();
+        let edits: BTreeMap<&str, &Json> = list(&self.json, "edit_sets")
+            .map(|set| (text(set, "id"), &set["edits"]))
+            .collect();
         let mut expected = Found::new();
         for group in list(&self.json, "groups") {
             let of_group = |output: &&Json| output["group"] == group["id"];
             let outputs: Vec<&Json> = list(&self.json, "outputs").filter(of_group).collect();
             for (at, change) in list(group, "changes").enumerate() {
-                let Some(path) = shown_path(change) else { continue };
+                let Some(path) = shown_path(change) else {
+                    continue;
+                };
                 let sets = outputs.iter().map(|output| {
-                    output["changed_by"].get(at).unwrap_or(&output["edits"]).as_str()
+                    output["changed_by"]
+                        .get(at)
+                        .unwrap_or(&output["edits"])
+                        .as_str()
                 });
                 let causes: BTreeSet<&str> = sets
                     .flat_map(|set| edits[set.expect("an id")].as_array().expect("a list"))
                     .filter_map(Json::as_str)
                     .collect();
-                let is_renamed = outputs.iter().any(|output| !output["renamed_from"].is_null());
+                let is_renamed = outputs
+                    .iter()
+                    .any(|output| !output["renamed_from"].is_null());
                 if !(is_renamed && path == "metadata.name") {
                     let key = (text(group, "id").to_owned(), path);
                     expected.entry(key).or_default().push(causes.len());
@@ -71,16 +83,23 @@ impl Reports {
         let (mut found, mut listed) = (Found::new(), BTreeMap::new());
         for section in all(html.root_element(), "section.group") {
             let links = all(section, ":scope > :is(h3, h4) a, .outputs a.self");
-            let groups = links.iter().filter_map(|link| link.attr("href")?.strip_prefix("#g"));
+            let groups = links
+                .iter()
+                .filter_map(|link| link.attr("href")?.strip_prefix("#g"));
             let groups: Vec<String> = groups.map(|number| format!("g{number}")).collect();
             for value in all(section, ":scope > .diff > p, :scope > .diff > details p") {
-                let path = all(value, "code").first().map(|code| code.text().collect::<String>());
+                let path = all(value, "code")
+                    .first()
+                    .map(|code| code.text().collect::<String>());
                 let notes = all(value, "small").into_iter();
                 let is_place = |note: &ElementRef<'_>| note.text().any(|text| text.contains(':'));
                 let places = notes.filter(is_place).count();
                 let path = path.unwrap_or_default();
                 for group in &groups {
-                    found.entry((group.clone(), path.clone())).or_default().push(places);
+                    found
+                        .entry((group.clone(), path.clone()))
+                        .or_default()
+                        .push(places);
                 }
                 *listed.entry(path).or_default() += 1;
             }
@@ -96,7 +115,10 @@ impl Reports {
             let value = line.strip_prefix("+ ").or(line.strip_prefix("- "));
             let (line, is_value) = (value.unwrap_or(line), value.is_some());
             let ends = line.match_indices(": ").map(|(at, _)| at);
-            let others = line.match_indices("  ").map(|(at, _)| at).chain([line.len()]);
+            let others = line
+                .match_indices("  ")
+                .map(|(at, _)| at)
+                .chain([line.len()]);
             let mut ends = ends.chain(others.filter(|_| !is_value));
             let path = ends.find(|end| listed.contains_key(&line[..*end]));
             if let Some(count) = path.and_then(|end| listed.get_mut(&line[..end])) {
@@ -118,12 +140,18 @@ fn shown_path(change: &Json) -> Option<String> {
         ("metadata", path) => format!("metadata{path}"),
         (_, path) => path.to_owned(),
     };
-    let suffix = if change["reordered"] == true { " (order changed)" } else { "" };
+    let suffix = if change["reordered"] == true {
+        " (order changed)"
+    } else {
+        ""
+    };
     (!change["before"].is_null() || !change["after"].is_null()).then(|| path + suffix)
 }
 
 fn all<'a>(within: ElementRef<'a>, selector: &str) -> Vec<ElementRef<'a>> {
-    within.select(&Selector::parse(selector).expect("a selector")).collect()
+    within
+        .select(&Selector::parse(selector).expect("a selector"))
+        .collect()
 }
 
 fn list<'a>(within: &'a Json, key: &str) -> impl Iterator<Item = &'a Json> {
@@ -149,15 +177,23 @@ fn each_changed_value_is_listed_once_with_its_causes() {
                 places == edits || (*places == 0 && *edits == 1)
             };
             if places.len() != edits.len() || !places.iter().zip(edits).all(is_named) {
-                wrong.push(format!("{}: {key:?}: {edits:?}, {places:?}", pair["commit"]));
+                wrong.push(format!(
+                    "{}: {key:?}: {edits:?}, {places:?}",
+                    pair["commit"]
+                ));
             }
         }
         let others = on_page.keys().filter(|key| !expected.contains_key(key));
         wrong.extend(others.map(|key| format!("{}: {key:?} is not a change", pair["commit"])));
         let in_patch = reports.in_patch(listed.keys().cloned());
-        let differing = listed.iter().filter(|(path, count)| in_patch[*path] != **count);
+        let differing = listed
+            .iter()
+            .filter(|(path, count)| in_patch[*path] != **count);
         wrong.extend(differing.map(|(path, count)| {
-            format!("{}: {path}: {} of {count} in -p", pair["commit"], in_patch[path])
+            format!(
+                "{}: {path}: {} of {count} in -p",
+                pair["commit"], in_patch[path]
+            )
         }));
     }
     assert!(
@@ -179,13 +215,21 @@ fn changes_of_many_outputs_take_few_lines() {
     for pair in &pairs() {
         let [base, head] = ["parent", "commit"].map(|side| pair[side].as_str().expect("a commit"));
         let compared = ["lint", "--from", base, "--to", head];
-        let comment = sandbox.run(&[&compared[..], &["-o", "comment"]].concat()).stdout;
+        let comment = sandbox
+            .run(&[&compared[..], &["-o", "comment"]].concat())
+            .stdout;
         assert!(comment.len() <= MAX_COMMENT, "{head}: {}", comment.len());
-        let output = sandbox.command(&compared).env("COLUMNS", "80").output().expect("a run");
+        let output = sandbox
+            .command(&compared)
+            .env("COLUMNS", "80")
+            .output()
+            .expect("a run");
         let screen = Ran::of(&output).stdout;
         let height = screen.lines().count();
         assert!(height <= MAX_LINES, "{head}: {height}\n{screen}");
-        let totals = sandbox.run(&[&compared[..], &["-o", "json"]].concat()).json();
+        let totals = sandbox
+            .run(&[&compared[..], &["-o", "json"]].concat())
+            .json();
         if totals["totals"]["changed_outputs"].as_u64() >= Some(20) {
             heights.push(height);
         }
@@ -196,7 +240,11 @@ fn changes_of_many_outputs_take_few_lines() {
 
 /// Stores what a comparison prints at 80 columns, and asserts that it has these texts.
 fn assert_screen(name: &str, sandbox: &Sandbox, arguments: &[&str], texts: &[&str]) {
-    let output = sandbox.command(arguments).env("COLUMNS", "80").output().expect("a run");
+    let output = sandbox
+        .command(arguments)
+        .env("COLUMNS", "80")
+        .output()
+        .expect("a run");
     let screen = Ran::of(&output).stdout;
     let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
     for text in texts {
@@ -253,7 +301,12 @@ fn renewed_certificates_are_one_entry_beside_the_charts_that_use_them() {
 fn edits_that_interact_are_listed_at_the_values_of_each_output() {
     let sandbox = clone();
     let neutron = "global/software/charts/osh/openstack-compute-kit/neutron.yaml";
-    edit(&sandbox, neutron, "path: .values.images.tags\n", "path: .values.images.tags2\n");
+    edit(
+        &sandbox,
+        neutron,
+        "path: .values.images.tags\n",
+        "path: .values.images.tags2\n",
+    );
     edit(&sandbox, neutron, "timeout: 500", "timeout: 42");
     edit(
         &sandbox,

@@ -21,10 +21,18 @@ fn specifications_are_read_as_recorded() {
             (Ok(_), Some(_)) | (Err(_), None) => false,
         };
         if !is_as_recorded {
-            wrong.push(format!("{}: {read:?}, and recorded is {expected}", case["spec"]));
+            wrong.push(format!(
+                "{}: {read:?}, and recorded is {expected}",
+                case["spec"]
+            ));
         }
     }
-    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 /// Recorded kind of a failure (`cloud-init.md` 9).

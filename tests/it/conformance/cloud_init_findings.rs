@@ -18,9 +18,14 @@ fn every_dropped_part_is_reported() {
     let (mut compared, mut dropped_parts) = (0, 0);
     let mut wrong = Vec::new();
     for case in cases.iter().filter(|case| case["mode"].is_null()) {
-        let Some(archive) = archive_of(case) else { continue };
+        let Some(archive) = archive_of(case) else {
+            continue;
+        };
         let tree = MemoryTree::new()
-            .with("layercake.yaml", "cloud-config: [{name: all, parts: [user-data]}]\n")
+            .with(
+                "layercake.yaml",
+                "cloud-config: [{name: all, parts: [user-data]}]\n",
+            )
             .with("user-data", archive);
         let checked = check_files(&tree, options(Semantics::Documented), |_| ());
         let reported: BTreeSet<usize> = checked
@@ -34,12 +39,20 @@ fn every_dropped_part_is_reported() {
         compared += 1;
         dropped_parts += dropped.len();
         if reported != dropped {
-            wrong.push(format!("{}: reported {reported:?}, dropped {dropped:?}", case["id"]));
+            wrong.push(format!(
+                "{}: reported {reported:?}, dropped {dropped:?}",
+                case["id"]
+            ));
         }
     }
     eprintln!("merge.json: {compared} cases, {dropped_parts} dropped parts");
     assert!(dropped_parts > 0, "no part is dropped");
-    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 /// Number of lines above the first entry.
@@ -50,7 +63,10 @@ const ABOVE: usize = 2;
 fn archive_of(case: &Json) -> Option<String> {
     let entries = case["parts"].as_array()?.iter().map(entry_of);
     let entries: Option<Vec<String>> = entries.collect();
-    Some(format!("#cloud-config-archive\n[\n{}\n]\n", entries?.join(",\n")))
+    Some(format!(
+        "#cloud-config-archive\n[\n{}\n]\n",
+        entries?.join(",\n")
+    ))
 }
 
 fn entry_of(part: &Json) -> Option<String> {
@@ -65,7 +81,10 @@ fn entry_of(part: &Json) -> Option<String> {
         return None;
     }
     let mut entry = json!({"type": "text/cloud-config", "content": content});
-    for (key, header) in [("merge_type", "Merge-Type"), ("x_merge_type", "X-Merge-Type")] {
+    for (key, header) in [
+        ("merge_type", "Merge-Type"),
+        ("x_merge_type", "X-Merge-Type"),
+    ] {
         match part[key].as_str() {
             Some(text) if !is_plain(text) => return None,
             Some(text) => entry[header] = text.into(),
@@ -77,8 +96,13 @@ fn entry_of(part: &Json) -> Option<String> {
 
 /// Whether a finding reports a dropped part, including empty parts, for which it is a warning.
 fn is_of_dropping(finding: &Diagnostic) -> bool {
-    const RULES: [&str; 5] =
-        ["dropped-part", "invalid-scalar", "invalid-yaml", "unknown-tag", "unmerged-part"];
+    const RULES: [&str; 5] = [
+        "dropped-part",
+        "invalid-scalar",
+        "invalid-yaml",
+        "unknown-tag",
+        "unmerged-part",
+    ];
     let is_bad = finding.severity == Severity::Error || finding.rule.name == "dropped-part";
     is_bad && RULES.contains(&finding.rule.name)
 }

@@ -108,7 +108,10 @@ fn merged(case: &Json, dialect: Dialect) -> Merged {
     let options = support::options(Semantics::Documented);
     let mut checked = support::check_files(&tree, options, |site| outcome(site, Stage::of(case)));
     assert!(!checked.internal_error, "{}", case["id"]);
-    let site = checked.sites.pop().expect("files without layout are one set");
+    let site = checked
+        .sites
+        .pop()
+        .expect("files without layout are one set");
     let mut merged = site.taken.expect("nothing failed");
     if let Some(base) = handed_over(case) {
         merged.lay(&base);
@@ -145,17 +148,32 @@ fn outcome(site: &RenderedSite<'_>, stage: Stage) -> Merged {
             merged.output = site.rendered.data(doc).cloned();
         }
         if let Some(part) = member.part.filter(|part| part.data.is_null()) {
-            let kind =
-                if matches!(part.kind, PartKind::JsonPatch(_)) { "jsonpatch" } else { "empty" };
+            let kind = if matches!(part.kind, PartKind::JsonPatch(_)) {
+                "jsonpatch"
+            } else {
+                "empty"
+            };
             merged.drop(part, kind);
         }
     }
     for problem in &site.rendered.problems {
-        let ProblemKind::NotMerged { source, failure } = &problem.kind else { continue };
-        let Some(SetMember { part: Some(part), .. }) = site.sets.member(*source) else { continue };
+        let ProblemKind::NotMerged { source, failure } = &problem.kind else {
+            continue;
+        };
+        let Some(SetMember {
+            part: Some(part), ..
+        }) = site.sets.member(*source)
+        else {
+            continue;
+        };
         merged.drop(part, kind_of(failure));
     }
-    let given = site.sets.sets.iter().flat_map(|set| &set.sources).flat_map(|it| &it.files);
+    let given = site
+        .sets
+        .sets
+        .iter()
+        .flat_map(|set| &set.sources)
+        .flat_map(|it| &it.files);
     let mut given = given.filter_map(|given| given.read);
     merged.aborted = given.any(|read| read.aborted.is_some())
         || site.sets.sets.iter().any(|set| ends(set.conf_d()));
@@ -173,23 +191,36 @@ fn ends(conf_d: ConfD) -> bool {
 impl Merged {
     /// Merges a configuration below all others, as cloud-init combines sources.
     fn lay(&mut self, base: &Node) {
-        let laying = MergeRules::Current { header: None, default: cloud_init::Default::Many };
+        let laying = MergeRules::Current {
+            header: None,
+            default: cloud_init::Default::Many,
+        };
         let empty = || Node::new(Value::Mapping(Arc::new(Mapping::new())), base.span);
         let output = self.output.take().filter(|output| !output.is_null());
         let output = self.output.insert(output.unwrap_or_else(empty));
         if let Err(failure) = Strategy::CloudInit(laying).merge(output, base) {
-            self.dropped.entry("cloud.cfg".to_owned()).or_default().push((0, kind_of(&failure)));
+            self.dropped
+                .entry("cloud.cfg".to_owned())
+                .or_default()
+                .push((0, kind_of(&failure)));
         }
     }
 
     /// Records a dropped part. Files of a source are numbered from 0, and parts of a file from 1;
     /// only one of the two is ever more than one.
     fn drop(&mut self, part: &CloudPart, kind: &'static str) {
-        let (path, in_file) = part.key.name.split_once('#').unwrap_or((&part.key.name, "1"));
+        let (path, in_file) = part
+            .key
+            .name
+            .split_once('#')
+            .unwrap_or((&part.key.name, "1"));
         let (source, file) = path.split_once('/').unwrap_or((path, "0"));
         let number = |text: &str| text.parse().unwrap_or(0);
         let number = number(file) + number(in_file) - 1;
-        self.dropped.entry(source.to_owned()).or_default().push((number, kind));
+        self.dropped
+            .entry(source.to_owned())
+            .or_default()
+            .push((number, kind));
     }
 }
 
@@ -211,7 +242,11 @@ fn difference(merged: &Merged, expected: &Json) -> Option<String> {
     let wanted = match expected.get("result_yaml") {
         Some(text) => {
             let text = text.as_str().expect("a result is a string");
-            parse(some_file(), text).documents.pop().expect("a result is YAML").root
+            parse(some_file(), text)
+                .documents
+                .pop()
+                .expect("a result is YAML")
+                .root
         }
         None => node_of(&expected["result"]).expect("the results are data"),
     };
@@ -219,13 +254,21 @@ fn difference(merged: &Merged, expected: &Json) -> Option<String> {
     let found = merged.output.as_ref().map_or(&nothing, |node| &node.value);
     if !found.equals_in_python(&wanted.value) {
         let text = |value: &Value| {
-            to_yaml(&Node::new(value.clone(), wanted.span), &EmitOptions::default())
+            to_yaml(
+                &Node::new(value.clone(), wanted.span),
+                &EmitOptions::default(),
+            )
         };
         return Some(format!("\n{}is not\n{}", text(found), text(&wanted.value)));
     }
     let wanted = dropped(expected);
-    let found = merged.dropped.iter().filter(|(source, _)| is_user_data(source));
-    let found: Dropped = found.map(|(source, parts)| (source.clone(), sorted(parts))).collect();
+    let found = merged
+        .dropped
+        .iter()
+        .filter(|(source, _)| is_user_data(source));
+    let found: Dropped = found
+        .map(|(source, parts)| (source.clone(), sorted(parts)))
+        .collect();
     (found != wanted).then(|| format!("dropped {found:?}, not {wanted:?}"))
 }
 
@@ -236,8 +279,10 @@ fn is_user_data(source: &str) -> bool {
 }
 
 fn sorted(parts: &[(usize, &'static str)]) -> Vec<(usize, String)> {
-    let mut sorted: Vec<_> =
-        parts.iter().map(|(number, kind)| (*number, (*kind).to_owned())).collect();
+    let mut sorted: Vec<_> = parts
+        .iter()
+        .map(|(number, kind)| (*number, (*kind).to_owned()))
+        .collect();
     sorted.sort();
     sorted
 }
@@ -250,7 +295,10 @@ fn dropped(expected: &Json) -> Dropped {
         let parts = list.as_array().expect("a list of parts").iter();
         let part = |part: &Json| {
             let number = part[0].as_u64().expect("a part's number");
-            (number as usize, part[1].as_str().expect("a kind").to_owned())
+            (
+                number as usize,
+                part[1].as_str().expect("a kind").to_owned(),
+            )
         };
         let mut parts: Vec<_> = parts.map(part).collect();
         parts.sort();
@@ -258,9 +306,10 @@ fn dropped(expected: &Json) -> Dropped {
     };
     match expected.get("dropped") {
         None => Dropped::new(),
-        Some(Json::Object(sources)) => {
-            sources.iter().map(|(source, list)| (source.clone(), parts(list))).collect()
-        }
+        Some(Json::Object(sources)) => sources
+            .iter()
+            .map(|(source, list)| (source.clone(), parts(list)))
+            .collect(),
         Some(list) => Dropped::from([("user".to_owned(), parts(list))]),
     }
 }
@@ -270,20 +319,31 @@ fn files(case: &Json) -> Vec<(String, String)> {
     let text = |json: &Json| json.as_str().expect("a text").to_owned();
     let of = |source: &str, list: &Json| -> Vec<(String, String)> {
         let parts = list.as_array().into_iter().flatten().enumerate();
-        parts.map(|(number, part)| (format!("{source}/{number}"), archive(part))).collect()
+        parts
+            .map(|(number, part)| (format!("{source}/{number}"), archive(part)))
+            .collect()
     };
     match case["mode"].as_str() {
         None => of("user", &case["parts"]),
         Some("stack") => {
-            let sources = [("user", "user"), ("vendor", "vendor"), ("vendor2", "vendor2")];
-            let sources = sources.into_iter().flat_map(|(source, key)| of(source, &case[key]));
+            let sources = [
+                ("user", "user"),
+                ("vendor", "vendor"),
+                ("vendor2", "vendor2"),
+            ];
+            let sources = sources
+                .into_iter()
+                .flat_map(|(source, key)| of(source, &case[key]));
             let base = case.get("base").filter(|_| handed_over(case).is_none());
             let base = base.map(|base| ("cloud.cfg".to_owned(), content(base)));
             sources.chain(base).collect()
         }
         Some("many") => {
-            let mut parts: Vec<&Json> =
-                case["parts"].as_array().expect("a list of parts").iter().collect();
+            let mut parts: Vec<&Json> = case["parts"]
+                .as_array()
+                .expect("a list of parts")
+                .iter()
+                .collect();
             if case["reverse"] == true {
                 parts.reverse();
             }
@@ -296,13 +356,21 @@ fn files(case: &Json) -> Vec<(String, String)> {
         Some("confd") => {
             let files = case["files"].as_object().into_iter().flatten();
             let files = files.map(|(name, it)| (format!("conf.d/{name}"), text(it)));
-            files.chain(case.get("base").map(|base| ("cloud.cfg".to_owned(), text(base)))).collect()
+            files
+                .chain(
+                    case.get("base")
+                        .map(|base| ("cloud.cfg".to_owned(), text(base))),
+                )
+                .collect()
         }
         Some("userdata") => {
             let user_data = text(&case["text"]).replace("@TMP@", "/included");
             let files = case["files"].as_object().into_iter().flatten();
             let files = files.map(|(name, it)| {
-                (format!("included/{name}"), text(it).replace("@TMP@", "/included"))
+                (
+                    format!("included/{name}"),
+                    text(it).replace("@TMP@", "/included"),
+                )
             });
             files.chain([("user/0".to_owned(), user_data)]).collect()
         }
@@ -324,7 +392,11 @@ fn content(part: &Json) -> String {
 /// both keys earlier.
 fn handed_over(case: &Json) -> Option<Node> {
     let base = case.get("base").filter(|_| case["mode"] == "stack")?;
-    let root = parse(some_file(), &content(base)).documents.pop().expect("cloud.cfg is YAML").root;
+    let root = parse(some_file(), &content(base))
+        .documents
+        .pop()
+        .expect("cloud.cfg is YAML")
+        .root;
     let says = root.get("merge_how").or(root.get("merge_type")).is_some();
     says.then_some(root)
 }
@@ -332,8 +404,14 @@ fn handed_over(case: &Json) -> Option<Node> {
 /// A part with its type and headers.
 fn archive(part: &Json) -> String {
     let mut entry = json!({"content": content(part)});
-    entry["type"] = part.get("ctype").cloned().unwrap_or(json!("text/cloud-config"));
-    for (key, header) in [("merge_type", "Merge-Type"), ("x_merge_type", "X-Merge-Type")] {
+    entry["type"] = part
+        .get("ctype")
+        .cloned()
+        .unwrap_or(json!("text/cloud-config"));
+    for (key, header) in [
+        ("merge_type", "Merge-Type"),
+        ("x_merge_type", "X-Merge-Type"),
+    ] {
         if let Some(value) = part.get(key) {
             entry[header] = value.clone();
         }

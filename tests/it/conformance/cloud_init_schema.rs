@@ -16,24 +16,39 @@ fn schema_of_merge_specifications_refuses_the_recorded_cases() {
     for case in &cases {
         let expected = paths(&case["expected"]);
         let data = node_of(&case["config"]).expect("a configuration is data");
-        let mut actual: Vec<String> =
-            violations(&data).iter().map(|violation| path(&violation.location)).collect();
+        let mut actual: Vec<String> = violations(&data)
+            .iter()
+            .map(|violation| path(&violation.location))
+            .collect();
         actual.sort();
         refused += usize::from(!expected.is_empty());
         if actual != expected {
-            wrong.push(format!("{}: expected {expected:?}, got {actual:?}", case["id"]));
+            wrong.push(format!(
+                "{}: expected {expected:?}, got {actual:?}",
+                case["id"]
+            ));
         }
     }
     assert!(refused > 10 && cases.len() > refused, "too few cases");
-    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 /// Invalid locations, each as often as recorded.
 fn paths(expected: &Json) -> Vec<String> {
     let paths = expected["paths"].as_array().into_iter().flatten();
-    let mut paths: Vec<String> =
-        paths.map(|path| path.as_str().expect("a path as text").to_owned()).collect();
-    assert_eq!(paths.is_empty(), expected["ok"] == true, "failures have recorded paths");
+    let mut paths: Vec<String> = paths
+        .map(|path| path.as_str().expect("a path as text").to_owned())
+        .collect();
+    assert_eq!(
+        paths.is_empty(),
+        expected["ok"] == true,
+        "failures have recorded paths"
+    );
     paths.sort();
     paths
 }

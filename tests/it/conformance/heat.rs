@@ -30,9 +30,10 @@ fn generated_groups_are_as_recorded() {
 #[test]
 #[ignore = "needs the recorded corpus"]
 fn heat_definitions_are_as_recorded() {
-    for (file, fewest) in
-        [("heat/definition-upstream.json", 5), ("heat/definition-generated.json", 250)]
-    {
+    for (file, fewest) in [
+        ("heat/definition-upstream.json", 5),
+        ("heat/definition-generated.json", 250),
+    ] {
         let cases = recorded(file);
         let mut wrong = Vec::new();
         for case in &cases {
@@ -52,7 +53,12 @@ fn heat_definitions_are_as_recorded() {
             }
         }
         assert!(cases.len() >= fewest, "too few cases");
-        assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+        assert!(
+            wrong.is_empty(),
+            "{} differ:\n{}",
+            wrong.len(),
+            wrong.join("\n")
+        );
     }
 }
 
@@ -61,18 +67,32 @@ fn compare(file: &str, fewest: usize) {
     let wrong: Vec<String> = cases.iter().filter_map(difference).collect();
     eprintln!("{file}: {} compared", cases.len());
     assert!(cases.len() >= fewest, "too few cases");
-    assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {} differ:\n{}",
+        wrong.len(),
+        cases.len(),
+        wrong.join("\n")
+    );
 }
 
 /// Difference between our result and the recorded one.
 fn difference(case: &Json) -> Option<String> {
     let mut sources = SourceMap::new();
-    let (schema, data) = (read(&case["schema"], &mut sources), read(&case["data"], &mut sources));
+    let (schema, data) = (
+        read(&case["schema"], &mut sources),
+        read(&case["data"], &mut sources),
+    );
     let groups = Groups::of_schema(&schema, &sources);
     let expected = &case["expected"];
-    let with_block = case["id"].as_str().is_some_and(|id| id.starts_with("prop/"));
+    let with_block = case["id"]
+        .as_str()
+        .is_some_and(|id| id.starts_with("prop/"));
     let problems = |is_warning: bool| -> Json {
-        let of_kind = groups.problems.iter().filter(|it| it.fault.is_warning() == is_warning);
+        let of_kind = groups
+            .problems
+            .iter()
+            .filter(|it| it.fault.is_warning() == is_warning);
         let codes = of_kind.map(|problem| {
             let (code, group) = (problem.fault.code(), problem.group.as_deref());
             if with_block {
@@ -88,11 +108,21 @@ fn difference(case: &Json) -> Option<String> {
         .iter()
         .map(|finding| {
             let operands: Vec<&str> = finding.operands.iter().map(|it| &*it.text).collect();
-            json!([finding.breach.code(), &*finding.group, pointer(&finding.at), operands])
+            json!([
+                finding.breach.code(),
+                &*finding.group,
+                pointer(&finding.at),
+                operands
+            ])
         })
         .collect();
     let nothing = json!([]);
-    let or_nothing = |key: &str| expected.get(key).cloned().unwrap_or_else(|| nothing.clone());
+    let or_nothing = |key: &str| {
+        expected
+            .get(key)
+            .cloned()
+            .unwrap_or_else(|| nothing.clone())
+    };
     let (definition, warnings) = (problems(false), problems(true));
     // Other properties of a refused definition were not recorded.
     let asked = expected.get("errors").is_some() || expected.get("definition").is_none();
@@ -101,16 +131,23 @@ fn difference(case: &Json) -> Option<String> {
         && (!asked || errors == or_nothing("errors"));
     (!is_same).then(|| {
         let found = json!({ "definition": definition, "errors": errors, "warnings": warnings });
-        format!("{}: {found}\n  not {expected}\n  of {}", case["id"], case["schema"])
+        format!(
+            "{}: {found}\n  not {expected}\n  of {}",
+            case["id"], case["schema"]
+        )
     })
 }
 
 fn versions(context: &Json) -> Versions {
     let version = |text: &Json| ComponentVersion::new(text.as_str().expect("versions are strings"));
     let named = context["client_versions"].as_object().into_iter().flatten();
-    let named: BTreeMap<Arc<str>, ComponentVersion> =
-        named.map(|(plugin, text)| (plugin.as_str().into(), version(text))).collect();
-    Versions { unnamed: context.get("client_version").map(version), named }
+    let named: BTreeMap<Arc<str>, ComponentVersion> = named
+        .map(|(plugin, text)| (plugin.as_str().into(), version(text)))
+        .collect();
+    Versions {
+        unnamed: context.get("client_version").map(version),
+        named,
+    }
 }
 
 /// A recorded value as it would be in a file: JSON is YAML.
@@ -120,7 +157,12 @@ fn read(json: &Json, sources: &mut SourceMap) -> Node {
     let file = sources.add(source);
     let parsed = yaml::parse(file, &text);
     assert!(parsed.problems.is_empty(), "{text}: {:?}", parsed.problems);
-    parsed.documents.into_iter().next().expect("a case is one document").root
+    parsed
+        .documents
+        .into_iter()
+        .next()
+        .expect("a case is one document")
+        .root
 }
 
 fn pointer(place: &Location) -> String {

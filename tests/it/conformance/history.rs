@@ -22,18 +22,29 @@ const NEVER: &str = "not yet";
 fn findings_at_the_head_are_those_documented() {
     let repository = Treasuremap::clone();
     let section = section("On a real repository");
-    let head = section.split('`').nth(1).expect("the section begins with the commit");
-    assert_eq!(repository.git(&["rev-parse", HEAD]), repository.git(&["rev-parse", head]));
+    let head = section
+        .split('`')
+        .nth(1)
+        .expect("the section begins with the commit");
+    assert_eq!(
+        repository.git(&["rev-parse", HEAD]),
+        repository.git(&["rev-parse", head])
+    );
     let mut tables = tables(&section).into_iter();
     for select in ["default", "all"] {
-        let documented =
-            counts(&tables.next().expect("one table for the default rules and one for the others"));
+        let documented = counts(
+            &tables
+                .next()
+                .expect("one table for the default rules and one for the others"),
+        );
         let checked = checked(&repository, head, select);
         let mut found: BTreeMap<(String, String), usize> = BTreeMap::new();
         for finding in &checked.findings.diagnostics {
             if finding.rule.is_default() == (select == "default") {
                 let level = finding.severity.as_str().to_owned();
-                *found.entry((finding.rule.name.to_owned(), level)).or_default() += 1;
+                *found
+                    .entry((finding.rule.name.to_owned(), level))
+                    .or_default() += 1;
             }
         }
         assert_eq!(found, documented, "{select}");
@@ -46,9 +57,14 @@ fn findings_at_the_head_are_those_documented() {
 fn documented_mistakes_of_the_history_are_found() {
     let repository = Treasuremap::clone();
     let section = section("Defects in its history");
-    let [rows] = &tables(&section)[..] else { panic!("one table of mistakes") };
+    let [rows] = &tables(&section)[..] else {
+        panic!("one table of mistakes")
+    };
     assert!(rows.len() >= 20, "there are {} rows", rows.len());
-    let rows: Vec<Row> = rows.iter().map(|cells| Row::read(&repository, cells)).collect();
+    let rows: Vec<Row> = rows
+        .iter()
+        .map(|cells| Row::read(&repository, cells))
+        .collect();
     let commits: BTreeSet<&String> = rows.iter().flat_map(Row::commits).collect();
     let findings: BTreeMap<&String, CommitFindings> = commits
         .into_par_iter()
@@ -57,8 +73,10 @@ fn documented_mistakes_of_the_history_are_found() {
     for row in &rows {
         let what = format!("{} {}", row.rule, row.place);
         let at = (row.rule.clone(), row.place.clone());
-        let mistake =
-            findings[&row.first].at.get(&at).unwrap_or_else(|| panic!("{what}: not made"));
+        let mistake = findings[&row.first]
+            .at
+            .get(&at)
+            .unwrap_or_else(|| panic!("{what}: not made"));
         let is_in = |commit| findings[commit].mistakes.contains(mistake);
         assert!(!is_in(&row.before), "{what}: made before");
         assert!(is_in(&row.last), "{what}: fixed earlier");
@@ -80,10 +98,14 @@ struct Row {
 
 impl Row {
     fn read(repository: &Treasuremap, cells: &[String]) -> Self {
-        let [rule, made, fixed, place, _] = cells else { panic!("five cells: {cells:?}") };
+        let [rule, made, fixed, place, _] = cells else {
+            panic!("five cells: {cells:?}")
+        };
         let made = commit(repository, made);
         let fixed = (fixed != NEVER).then(|| commit(repository, fixed));
-        let last = fixed.as_ref().map_or(HEAD.to_owned(), |fixed| format!("{fixed}^"));
+        let last = fixed
+            .as_ref()
+            .map_or(HEAD.to_owned(), |fixed| format!("{fixed}^"));
         let whole = |commit: &str| repository.git(&["rev-parse", commit]);
         Self {
             rule: linked(rule),
@@ -96,7 +118,9 @@ impl Row {
     }
 
     fn commits(&self) -> impl Iterator<Item = &String> {
-        [&self.before, &self.first, &self.last].into_iter().chain(&self.fixed)
+        [&self.before, &self.first, &self.last]
+            .into_iter()
+            .chain(&self.fixed)
     }
 }
 
@@ -104,7 +128,11 @@ impl Row {
 fn commit(repository: &Treasuremap, cell: &str) -> String {
     let (commit, date) = cell.split_once(' ').expect("a commit and its date");
     let commit = code(commit);
-    assert_eq!(repository.git(&["show", "--no-patch", "--format=%cs", &commit]), date, "{commit}");
+    assert_eq!(
+        repository.git(&["show", "--no-patch", "--format=%cs", &commit]),
+        date,
+        "{commit}"
+    );
     commit
 }
 
@@ -128,9 +156,15 @@ impl CommitFindings {
         let mut found = Self::default();
         for finding in &checked.findings.diagnostics {
             let at = (finding.rule.name.to_owned(), place(&checked, finding));
-            let document =
-                finding.documents.first().map(|key| format!("{} {}", key.schema, key.name));
-            let mistake = (at.0.clone(), document.unwrap_or_default(), finding.message.clone());
+            let document = finding
+                .documents
+                .first()
+                .map(|key| format!("{} {}", key.schema, key.name));
+            let mistake = (
+                at.0.clone(),
+                document.unwrap_or_default(),
+                finding.message.clone(),
+            );
             found.mistakes.insert(mistake.clone());
             found.at.insert(at, mistake);
         }
@@ -140,14 +174,20 @@ impl CommitFindings {
 
 fn place(checked: &Checked<()>, finding: &Diagnostic) -> String {
     let path = checked.sources.get(finding.primary.span.file).path();
-    format!("{path}:{}", checked.sources.start(finding.primary.span).line)
+    format!(
+        "{path}:{}",
+        checked.sources.start(finding.primary.span).line
+    )
 }
 
 /// Checks a commit like the program without a configuration.
 fn checked(repository: &Treasuremap, commit: &str, select: &str) -> Checked<()> {
     let selection = Selection {
         revision: Some(commit.to_owned()),
-        selectors: Selectors { select: vec![select.to_owned()], ..Selectors::default() },
+        selectors: Selectors {
+            select: vec![select.to_owned()],
+            ..Selectors::default()
+        },
         baseline: BaselineChoice::Nothing,
         ..Selection::of(repository.path())
     };
@@ -162,35 +202,59 @@ impl Treasuremap {
         for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
             git.env_remove(name);
         }
-        let output = git.arg("-C").arg(self.path()).args(arguments).output().expect("git runs");
+        let output = git
+            .arg("-C")
+            .arg(self.path())
+            .args(arguments)
+            .output()
+            .expect("git runs");
         assert!(output.status.success(), "{arguments:?}");
-        String::from_utf8(output.stdout).expect("git prints UTF-8").trim().to_owned()
+        String::from_utf8(output.stdout)
+            .expect("git prints UTF-8")
+            .trim()
+            .to_owned()
     }
 }
 
 /// Section of the page with this heading.
 fn section(heading: &str) -> String {
     let page = std::fs::read_to_string(PAGE).expect("the page is there");
-    let (_, rest) =
-        page.split_once(&format!("\n## {heading}\n")).expect("the page has the section");
-    rest.split("\n## ").next().expect("a split has a first part").to_owned()
+    let (_, rest) = page
+        .split_once(&format!("\n## {heading}\n"))
+        .expect("the page has the section");
+    rest.split("\n## ")
+        .next()
+        .expect("a split has a first part")
+        .to_owned()
 }
 
 /// Rows of each table, without the headings.
 fn tables(section: &str) -> Vec<Vec<Vec<String>>> {
-    let blocks = section.split("\n\n").filter(|block| block.trim_start().starts_with('|'));
+    let blocks = section
+        .split("\n\n")
+        .filter(|block| block.trim_start().starts_with('|'));
     let cells = |row: &str| {
-        let cells = row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned());
+        let cells = row
+            .trim_matches('|')
+            .split('|')
+            .map(|cell| cell.trim().to_owned());
         cells.collect::<Vec<_>>()
     };
-    blocks.map(|block| block.trim().lines().skip(2).map(cells).collect()).collect()
+    blocks
+        .map(|block| block.trim().lines().skip(2).map(cells).collect())
+        .collect()
 }
 
 /// Numbers of findings in a table, by rule and level.
 fn counts(rows: &[Vec<String>]) -> BTreeMap<(String, String), usize> {
     let count = |cells: &Vec<String>| {
-        let [rule, level, count, _] = &cells[..] else { panic!("four cells: {cells:?}") };
-        ((linked(rule), level.clone()), count.parse().expect("a count"))
+        let [rule, level, count, _] = &cells[..] else {
+            panic!("four cells: {cells:?}")
+        };
+        (
+            (linked(rule), level.clone()),
+            count.parse().expect("a count"),
+        )
     };
     rows.iter().map(count).collect()
 }

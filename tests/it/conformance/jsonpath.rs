@@ -17,7 +17,11 @@ fn paths_are_evaluated_as_recorded() {
     assert!(!cases.is_empty());
     let failures: Vec<String> = cases.iter().filter_map(|case| check(case).err()).collect();
     let (failed, total) = (failures.len(), cases.len());
-    assert!(failures.is_empty(), "{failed} of {total} cases:\n{}", failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{failed} of {total} cases:\n{}",
+        failures.join("\n")
+    );
 }
 
 /// Whether a case ends as recorded.
@@ -40,11 +44,17 @@ fn check(case: &Json) -> Result<(), String> {
         return Ok(());
     }
     let actual = actual.map(|node| python_text(&Value::from(vec![node])));
-    Err(format!("{} {}\n  expected {expected}\n  actual {actual:?}", case["id"], {
-        let mut case = case.clone();
-        case.as_object_mut().expect("a case").retain(|key, _| key != "outcome" && key != "id");
-        case
-    }))
+    Err(format!(
+        "{} {}\n  expected {expected}\n  actual {actual:?}",
+        case["id"],
+        {
+            let mut case = case.clone();
+            case.as_object_mut()
+                .expect("a case")
+                .retain(|key, _| key != "outcome" && key != "id");
+            case
+        }
+    ))
 }
 
 /// Equality including types: `1`, `1.0` and `true` are different.
@@ -67,7 +77,10 @@ fn parse(case: &Json) -> Outcome {
         if found.is_empty() {
             return Ok(node(Value::Null));
         }
-        let values: Vec<Node> = found.into_iter().map(|found| found.node.into_owned()).collect();
+        let values: Vec<Node> = found
+            .into_iter()
+            .map(|found| found.node.into_owned())
+            .collect();
         return Ok(node(Value::from(values)));
     }
     let first = path.first(&data).map_err(|error| error.to_string())?;
@@ -79,17 +92,29 @@ fn replace(case: &Json) -> Outcome {
     let mut data = read(&case["data"]).expect("data");
     let value = source_value(read(&case["value"]).expect("a value"), options)?;
     let path = path_of(case)?;
-    let Some(pattern) = options["pattern"].as_str().filter(|pattern| !pattern.is_empty()) else {
+    let Some(pattern) = options["pattern"]
+        .as_str()
+        .filter(|pattern| !pattern.is_empty())
+    else {
         path.write(&mut data, &value, ListWrite::Popped, here())
             .map_err(|error| error.to_string())?;
         return Ok(data);
     };
-    path.create(&mut data, here()).map_err(|error| error.to_string())?;
-    let target = path.first(&data).map_err(|error| error.to_string())?.expect("was created");
+    path.create(&mut data, here())
+        .map_err(|error| error.to_string())?;
+    let target = path
+        .first(&data)
+        .map_err(|error| error.to_string())?
+        .expect("was created");
     let (target, place) = (target.node.into_owned(), target.location);
-    let substitution = Substitution { pattern, value: python_text(&value.value) };
+    let substitution = Substitution {
+        pattern,
+        value: python_text(&value.value),
+    };
     let depth = &options["recurse"]["depth"];
-    let recurse = options["recurse"].as_object().is_some_and(|recurse| !recurse.is_empty());
+    let recurse = options["recurse"]
+        .as_object()
+        .is_some_and(|recurse| !recurse.is_empty());
     if recurse && matches!(target.value, Value::Sequence(_) | Value::Mapping(_)) {
         let changed = substitution.recurse(&target, 0, depth.as_i64().unwrap_or(-1))?;
         *place.get_mut(&mut data).expect("the match is in the data") = changed;
@@ -97,12 +122,15 @@ fn replace(case: &Json) -> Outcome {
     }
     let text = target.as_str().ok_or("the target is not a string")?;
     let text = node(Value::String(substitution.apply(text)?.into()));
-    path.update(&mut data, &text, ListWrite::Popped).map_err(|error| error.to_string())?;
+    path.update(&mut data, &text, ListWrite::Popped)
+        .map_err(|error| error.to_string())?;
     Ok(data)
 }
 
 fn source_value(value: Node, options: &Json) -> Outcome {
-    let Some(pattern) = options["src_pattern"].as_str().filter(|pattern| !pattern.is_empty())
+    let Some(pattern) = options["src_pattern"]
+        .as_str()
+        .filter(|pattern| !pattern.is_empty())
     else {
         return Ok(value);
     };
@@ -112,9 +140,13 @@ fn source_value(value: Node, options: &Json) -> Outcome {
         return Ok(value);
     };
     let group = options["src_match_group"].as_i64().unwrap_or(0);
-    let group = usize::try_from(group).ok().and_then(|group| found.group(group));
+    let group = usize::try_from(group)
+        .ok()
+        .and_then(|group| found.group(group));
     let text = group.ok_or("no such group")?;
-    Ok(node(text.map_or(Value::Null, |text| Value::String(text.into()))))
+    Ok(node(
+        text.map_or(Value::Null, |text| Value::String(text.into())),
+    ))
 }
 
 struct Substitution<'a> {
@@ -187,7 +219,12 @@ fn read(json: &Json) -> Option<Node> {
 fn read_python(kind: &str, json: &Json) -> Option<Value> {
     let items = || json["items"].as_array().expect("items").iter();
     let text = || json["value"].as_str().expect("a text");
-    let key = |json| Some(Key { value: read(json)?.value, span: here() });
+    let key = |json| {
+        Some(Key {
+            value: read(json)?.value,
+            span: here(),
+        })
+    };
     Some(match kind {
         "map" => {
             let entries = items().map(|entry| Some((key(&entry[0])?, read(&entry[1])?)));
@@ -209,10 +246,16 @@ fn read_python(kind: &str, json: &Json) -> Option<Value> {
 }
 
 fn read_date(text: &str) -> Date {
-    let mut parts = text.split('-').map(|part| part.parse::<u16>().expect("a number"));
+    let mut parts = text
+        .split('-')
+        .map(|part| part.parse::<u16>().expect("a number"));
     let mut next = || parts.next().expect("three parts");
     let (year, month, day) = (next(), next(), next());
-    Date { year, month: month as u8, day: day as u8 }
+    Date {
+        year,
+        month: month as u8,
+        day: day as u8,
+    }
 }
 
 fn read_timestamp(text: &str) -> Timestamp {

@@ -28,7 +28,9 @@ fn layering_renders_as_recorded() {
     let (mut passed, mut excepted, mut wrong) = (0, BTreeMap::new(), Vec::new());
     for case in &cases {
         let documents = case["documents"].as_array().expect("documents");
-        let Some(tree) = tree_of(documents) else { continue };
+        let Some(tree) = tree_of(documents) else {
+            continue;
+        };
         let checked = check_files(&tree, options_of(&case["options"]), outputs);
         let outcome = match case.get("outcome_value_semantics") {
             Some(outcome) => outcome,
@@ -42,8 +44,16 @@ fn layering_renders_as_recorded() {
             },
         }
     }
-    eprintln!("layering: {passed} of {} as recorded, excepted {excepted:?}", cases.len());
-    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    eprintln!(
+        "layering: {passed} of {} as recorded, excepted {excepted:?}",
+        cases.len()
+    );
+    assert!(
+        wrong.is_empty(),
+        "{} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 /// A site that Deckhand refuses cannot be deployed, regardless of the chosen meaning.
@@ -53,13 +63,22 @@ fn every_recorded_refusal_is_an_error_in_both_meanings() {
     let classes = classes_of_errors();
     let (mut refusals, mut wrong) = (0, Vec::new());
     for case in recorded("deckhand/layering.json") {
-        let outcome = case.get("outcome_value_semantics").unwrap_or(&case["outcome"]);
-        let Some(error) = outcome.get("error") else { continue };
+        let outcome = case
+            .get("outcome_value_semantics")
+            .unwrap_or(&case["outcome"]);
+        let Some(error) = outcome.get("error") else {
+            continue;
+        };
         let documents = case["documents"].as_array().expect("documents");
-        let Some(tree) = tree_of(documents) else { continue };
+        let Some(tree) = tree_of(documents) else {
+            continue;
+        };
         refusals += 1;
         for semantics in [Semantics::Documented, Semantics::Deckhand] {
-            let options = DeckhandOptions { semantics, ..options_of(&case["options"]) };
+            let options = DeckhandOptions {
+                semantics,
+                ..options_of(&case["options"])
+            };
             let checked = check_files(&tree, options, |_| ());
             let met = refused(error, &checked, &classes)
                 .and_then(|()| refused_at_its_document(error, documents, 0, &checked));
@@ -69,7 +88,12 @@ fn every_recorded_refusal_is_an_error_in_both_meanings() {
         }
     }
     assert!(refusals > 700, "{refusals} refusals were checked");
-    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 /// Whether an error reporting that Deckhand refuses the site is about one of the documents named in
@@ -81,14 +105,18 @@ pub(super) fn refused_at_its_document<T>(
     checked: &Checked<T>,
 ) -> Result<(), String> {
     let details = error["error_list"].as_array().into_iter().flatten();
-    let blamed = details.filter_map(|detail| detail["documents"].as_array()).flatten();
+    let blamed = details
+        .filter_map(|detail| detail["documents"].as_array())
+        .flatten();
     let blamed = blamed.filter_map(|it| it["name"].as_str());
     let message = error["message"].as_str().unwrap_or_default();
     let words: BTreeSet<&str> = message
         .split(|it: char| !it.is_alphanumeric() && !['-', '_', '.', '/'].contains(&it))
         .map(|word| word.trim_end_matches('.'))
         .collect();
-    let names = documents.iter().filter_map(|it| it["metadata"]["name"].as_str());
+    let names = documents
+        .iter()
+        .filter_map(|it| it["metadata"]["name"].as_str());
     let named: BTreeSet<&str> = names
         .filter(|name| words.contains(name))
         .chain(blamed)
@@ -101,18 +129,28 @@ pub(super) fn refused_at_its_document<T>(
         .filter(|(_, it)| is_named(&it["metadata"]["name"]))
         .map(|(index, _)| file_name(first + index))
         .collect();
-    let mut errors = checked.findings.diagnostics.iter().filter(|finding| says_refused(finding));
+    let mut errors = checked
+        .findings
+        .diagnostics
+        .iter()
+        .filter(|finding| says_refused(finding));
     let is_there = errors.any(|finding| {
         // The policy is invalid, and Deckhand's message names a document that depends on it.
         finding.rule.name == "repeated-layer"
             || named.is_empty()
-            || finding.documents.iter().any(|key| named.contains(&*key.name))
+            || finding
+                .documents
+                .iter()
+                .any(|key| named.contains(&*key.name))
             || named_files.contains(checked.sources.path_of(finding.primary.span).as_str())
     });
     if is_there {
         return Ok(());
     }
-    Err(format!("no error at one of {named:?}, for {message}\n{}", findings(checked)))
+    Err(format!(
+        "no error at one of {named:?}, for {message}\n{}",
+        findings(checked)
+    ))
 }
 
 /// Whether a finding is an error reporting that Deckhand refuses the site.
@@ -128,14 +166,21 @@ fn substitution_renders_as_recorded() {
     let cases = recorded("deckhand/substitution.json");
     for case in &cases {
         let documents = case["documents"].as_array().expect("documents");
-        let yielded = case["outcome"]["yielded"].as_array().expect("no case refuses");
+        let yielded = case["outcome"]["yielded"]
+            .as_array()
+            .expect("no case refuses");
         let mut all = documents.clone();
         let identity = |it: &Json| (it["schema"].clone(), it["metadata"]["name"].clone());
-        let known: BTreeSet<String> =
-            documents.iter().map(|it| format!("{:?}", identity(it))).collect();
+        let known: BTreeSet<String> = documents
+            .iter()
+            .map(|it| format!("{:?}", identity(it)))
+            .collect();
         let sources = case["substitution_sources"].as_array().expect("sources");
         all.extend(
-            sources.iter().filter(|it| !known.contains(&format!("{:?}", identity(it)))).cloned(),
+            sources
+                .iter()
+                .filter(|it| !known.contains(&format!("{:?}", identity(it))))
+                .cloned(),
         );
         for document in &mut all {
             // Parents are irrelevant here.
@@ -146,13 +191,19 @@ fn substitution_renders_as_recorded() {
         }
         let tree = tree_of(&all).expect("nothing opaque");
         let checked = check_files(&tree, options_of(&case["options"]), every_document);
-        let rendered = checked.sites[0].taken.as_ref().expect("no fault in layercake");
+        let rendered = checked.sites[0]
+            .taken
+            .as_ref()
+            .expect("no fault in layercake");
         assert!(!yielded.is_empty(), "{}", case["id"]);
         for document in yielded {
             let named = |(schema, _, name, _): &&(String, String, String, String)| {
                 document["schema"] == json!(schema) && document["metadata"]["name"] == json!(name)
             };
-            let (.., data) = rendered.iter().find(named).expect("what is yielded was given");
+            let (.., data) = rendered
+                .iter()
+                .find(named)
+                .expect("what is yielded was given");
             assert_eq!(*data, canonical_json(&document["data"]), "{}", case["id"]);
         }
     }
@@ -163,7 +214,11 @@ pub(super) fn options_of(options: &Json) -> DeckhandOptions {
     let sources = options["encryption_sources"].as_object();
     DeckhandOptions {
         semantics: Semantics::Deckhand,
-        missing_source: if fails { MissingSource::Error } else { MissingSource::Warning },
+        missing_source: if fails {
+            MissingSource::Error
+        } else {
+            MissingSource::Warning
+        },
         encryption_sources: sources
             .into_iter()
             .flatten()
@@ -178,7 +233,12 @@ fn outputs(site: &RenderedSite<'_>) -> Outputs {
         .filter_map(|(doc, recipe)| {
             let key = &recipe.key;
             let data = canonical(site.rendered.data(doc)?);
-            Some((key.schema.to_string(), key.layer.to_string(), key.name.to_string(), data))
+            Some((
+                key.schema.to_string(),
+                key.layer.to_string(),
+                key.name.to_string(),
+                data,
+            ))
         })
         .collect();
     outputs.sort();
@@ -191,7 +251,12 @@ fn every_document(site: &RenderedSite<'_>) -> Outputs {
         .map(|(doc, recipe)| {
             let key = &recipe.key;
             let data = site.rendered.data(doc).map(canonical).unwrap_or_default();
-            (key.schema.to_string(), key.layer.to_string(), key.name.to_string(), data)
+            (
+                key.schema.to_string(),
+                key.layer.to_string(),
+                key.name.to_string(),
+                data,
+            )
         })
         .collect()
 }
@@ -223,7 +288,10 @@ fn compare(
     if *actual == expected {
         return Ok(());
     }
-    Err(format!("expected {expected:#?}\nbut got {actual:#?}\n{}", findings(checked)))
+    Err(format!(
+        "expected {expected:#?}\nbut got {actual:#?}\n{}",
+        findings(checked)
+    ))
 }
 
 /// A refusal must have an error of a rule for its class of errors, a crash of Deckhand any error.
@@ -234,7 +302,11 @@ pub(super) fn refused<T>(
 ) -> Result<(), String> {
     let class = error["class"].as_str().expect("a class");
     let rules = if error["deckhand"] == true {
-        Some(classes.get(class).ok_or_else(|| format!("docs/deckhand.md lacks `{class}`"))?)
+        Some(
+            classes
+                .get(class)
+                .ok_or_else(|| format!("docs/deckhand.md lacks `{class}`"))?,
+        )
     } else {
         None
     };
@@ -243,12 +315,18 @@ pub(super) fn refused<T>(
     if errors.any(|finding| rules.is_none_or(|rules| rules.contains(finding.rule.name))) {
         return Ok(());
     }
-    Err(format!("expected {class}: {}\n{}", error["message"], findings(checked)))
+    Err(format!(
+        "expected {class}: {}\n{}",
+        error["message"],
+        findings(checked)
+    ))
 }
 
 pub(super) fn findings<T>(checked: &Checked<T>) -> String {
     let findings = checked.findings.diagnostics.iter();
-    findings.map(|finding| finding_text(finding, &checked.sources)).collect()
+    findings
+        .map(|finding| finding_text(finding, &checked.sources))
+        .collect()
 }
 
 fn canonical_json(json: &Json) -> String {
@@ -260,7 +338,11 @@ pub(super) fn classes_of_errors() -> BTreeMap<String, BTreeSet<String>> {
     let page = include_str!("../../../docs/deckhand.md");
     let rows = page.lines().filter(|line| line.starts_with("| `"));
     let names = |cell: &str| -> Vec<String> {
-        cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+        cell.split('`')
+            .skip(1)
+            .step_by(2)
+            .map(str::to_owned)
+            .collect()
     };
     let mut classes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for row in rows {
@@ -275,8 +357,14 @@ pub(super) fn classes_of_errors() -> BTreeMap<String, BTreeSet<String>> {
 fn is_pegleg_rendering(rule: &Rule) -> bool {
     // Pegleg does not check schemas, and other readers refuse the rest.
     rule.aliases.contains(&"P005")
-        || ["not-a-document", "empty-document", "over-limit", "schema-violation", "invalid-schema"]
-            .contains(&rule.name)
+        || [
+            "not-a-document",
+            "empty-document",
+            "over-limit",
+            "schema-violation",
+            "invalid-schema",
+        ]
+        .contains(&rule.name)
 }
 
 #[test]
@@ -288,7 +376,10 @@ fn table_of_error_classes_names_rules() {
             let rule = RULES.iter().find(|rule| rule.name == name);
             let rule = rule.unwrap_or_else(|| panic!("{class}: unknown rule `{name}`"));
             // Pegleg has one code for all errors of Deckhand's rendering.
-            assert!(is_pegleg_rendering(rule), "{name} does not have the code P005");
+            assert!(
+                is_pegleg_rendering(rule),
+                "{name} does not have the code P005"
+            );
         }
     }
 }

@@ -36,18 +36,32 @@ fn each_recorded_commit_changed_the_recorded_outputs() {
             (actual != expected).then(|| format!("{commit}: {actual:?}\n  recorded: {expected:?}"))
         })
         .collect();
-    assert!(pairs.len() > 150 && wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(
+        pairs.len() > 150 && wrong.is_empty(),
+        "{}",
+        wrong.join("\n")
+    );
 }
 
 /// Changes of the commits in a log, by id; merges are compared with their first parents.
 fn logged(repository: &Treasuremap, arguments: &[&str]) -> BTreeMap<String, Changed> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
-    command.arg("-C").arg(repository.path()).args(["log", "--first-parent", "-o", "json"]);
-    command.args(["--semantics", "deckhand", "--missing-substitution-source", "warning"]);
+    command
+        .arg("-C")
+        .arg(repository.path())
+        .args(["log", "--first-parent", "-o", "json"]);
+    command.args([
+        "--semantics",
+        "deckhand",
+        "--missing-substitution-source",
+        "warning",
+    ]);
     let output = command.args(arguments).output().expect("the program runs");
     let log: Json = serde_json::from_slice(&output.stdout).expect("a log is JSON");
     let commits = log["commits"].as_array().expect("commits").iter();
-    commits.map(|commit| (text(&commit["id"]).to_owned(), changed(commit))).collect()
+    commits
+        .map(|commit| (text(&commit["id"]).to_owned(), changed(commit)))
+        .collect()
 }
 
 fn changed(commit: &Json) -> Changed {
@@ -58,7 +72,10 @@ fn changed(commit: &Json) -> Changed {
         // A renamed output was recorded as removed and added.
         let names = outputs.flat_map(|output| {
             let renamed = &output["renamed_from"];
-            [&output["document"], renamed].into_iter().filter(|key| !key.is_null()).map(name)
+            [&output["document"], renamed]
+                .into_iter()
+                .filter(|key| !key.is_null())
+                .map(name)
         });
         (text(&site["site"]).to_owned(), names.collect())
     };
@@ -74,14 +91,21 @@ fn expected(pair: &Json, actual: &Changed) -> Changed {
     let mut expected = Changed::new();
     for (site, recorded) in pair["sites"].as_object().expect("sites") {
         if recorded.get("site").is_some() {
-            let outputs = actual.get(site).cloned().unwrap_or_else(|| panic!("{site}: {pair}"));
+            let outputs = actual
+                .get(site)
+                .cloned()
+                .unwrap_or_else(|| panic!("{site}: {pair}"));
             expected.insert(site.clone(), outputs);
             continue;
         }
         let kinds = ["added", "removed", "changed", "metadata_only_changed"];
-        let rows = kinds.iter().filter_map(|kind| recorded.get(kind)?.as_array()).flatten();
-        let outputs: BTreeSet<[String; 2]> =
-            rows.map(|row| [0, 1].map(|part| text(&row[part]).to_owned())).collect();
+        let rows = kinds
+            .iter()
+            .filter_map(|kind| recorded.get(kind)?.as_array())
+            .flatten();
+        let outputs: BTreeSet<[String; 2]> = rows
+            .map(|row| [0, 1].map(|part| text(&row[part]).to_owned()))
+            .collect();
         if !outputs.is_empty() {
             expected.insert(site.clone(), outputs);
         }

@@ -39,7 +39,9 @@ pub use crate::laws::reading::{same, some_file};
 /// Folder of the recorded outcomes.
 pub fn corpus() -> PathBuf {
     let folder = std::env::var_os("LAYERCAKE_CORPUS");
-    folder.expect("LAYERCAKE_CORPUS must name the folder of the recorded outcomes").into()
+    folder
+        .expect("LAYERCAKE_CORPUS must name the folder of the recorded outcomes")
+        .into()
 }
 
 /// Cases of a file of the corpus, such as `deckhand/yaml.json`.
@@ -88,8 +90,10 @@ fn python_value(kind: &str, object: &serde_json::Map<String, Json>) -> Option<Va
             Some(Value::Mapping(Arc::new(entries?)))
         }
         "set" => {
-            let keys: Option<Arc<[Key]>> =
-                items().iter().map(|item| Some(key_of(node_of(item)?.value))).collect();
+            let keys: Option<Arc<[Key]>> = items()
+                .iter()
+                .map(|item| Some(key_of(node_of(item)?.value)))
+                .collect();
             Some(Value::Set(keys?))
         }
         "date" => Some(Value::Date(date_of(written()))),
@@ -115,7 +119,10 @@ fn text(text: &str) -> Value {
 }
 
 fn key_of(value: Value) -> Key {
-    Key { value, span: nowhere() }
+    Key {
+        value,
+        span: nowhere(),
+    }
 }
 
 fn nowhere() -> Span {
@@ -126,7 +133,11 @@ fn nowhere() -> Span {
 fn date_of(iso: &str) -> Date {
     let number = |range| iso.get(range).and_then(|digits: &str| digits.parse().ok());
     let part = |range| number(range).expect("a date in ISO form");
-    Date { year: part(0..4), month: part(5..7) as u8, day: part(8..10) as u8 }
+    Date {
+        year: part(0..4),
+        month: part(5..7) as u8,
+        day: part(8..10) as u8,
+    }
 }
 
 /// `2001-12-14T21:59:43.100000-05:00`, the last two parts optional.
@@ -137,7 +148,11 @@ fn timestamp_of(iso: &str) -> Timestamp {
     let (fraction, zone) = rest.split_at(rest.find(['+', '-']).unwrap_or(rest.len()));
     let offset = (!zone.is_empty()).then(|| {
         let minutes = number(&zone[1..3]) as i16 * 60 + number(&zone[4..6]) as i16;
-        if zone.starts_with('-') { -minutes } else { minutes }
+        if zone.starts_with('-') {
+            -minutes
+        } else {
+            minutes
+        }
     });
     Timestamp {
         date: date_of(iso),
@@ -151,9 +166,12 @@ fn timestamp_of(iso: &str) -> Timestamp {
 
 fn bytes_of(base64: &str) -> Vec<u8> {
     const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let sextets = base64.bytes().filter_map(|byte| ALPHABET.iter().position(|a| *a == byte));
-    let bits: Vec<bool> =
-        sextets.flat_map(|sextet| (0..6).rev().map(move |bit| sextet >> bit & 1 == 1)).collect();
+    let sextets = base64
+        .bytes()
+        .filter_map(|byte| ALPHABET.iter().position(|a| *a == byte));
+    let bits: Vec<bool> = sextets
+        .flat_map(|sextet| (0..6).rev().map(move |bit| sextet >> bit & 1 == 1))
+        .collect();
     let byte = |bits: &[bool]| bits.iter().fold(0, |byte, bit| byte << 1 | u8::from(*bit));
     bits.chunks_exact(8).map(byte).collect()
 }

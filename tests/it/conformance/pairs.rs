@@ -29,7 +29,10 @@ fn every_recorded_pair_changes_as_recorded_and_is_explained() {
     for pair in &pairs() {
         let (base, head) = (text(&pair["parent"]), text(&pair["commit"]));
         let attribution = Attribution::Followed { renderings: 10 };
-        let followed = Settings { attribution, ..Settings::default() };
+        let followed = Settings {
+            attribution,
+            ..Settings::default()
+        };
         let compared = repository.compare(base, head, &followed);
         wrong.extend(differences(pair, &compared));
         if is_thorough() || compared.comparison.edits.len() <= FEW_EDITS {
@@ -52,7 +55,10 @@ fn shared_documents_equal_newly_rendered_ones() {
     for pair in pairs().iter().step_by(3) {
         let (base, head) = (text(&pair["parent"]), text(&pair["commit"]));
         let of = |shares_documents| {
-            let options = Options { shares_documents, ..as_pegleg() };
+            let options = Options {
+                shares_documents,
+                ..as_pegleg()
+            };
             let compared = repository.compare_with(base, head, options, &Settings::default());
             format!("{:#?}\n{:#?}", compared.comparison, compared.findings)
         };
@@ -94,11 +100,20 @@ pub(super) fn differences(pair: &Json, compared: &Compared) -> Vec<String> {
         let actual = outputs(compared, site);
         let expected = expected(&pair["sites"][name], &actual, site);
         if actual != expected {
-            wrong.push(format!("{head} {name}: {actual:?}\n  recorded: {expected:?}"));
+            wrong.push(format!(
+                "{head} {name}: {actual:?}\n  recorded: {expected:?}"
+            ));
         }
     }
-    for change in comparison.outputs.iter().filter(|change| change.is_unexplained()) {
-        wrong.push(format!("{head}: {:?} {} is not explained", change.site, change.key));
+    for change in comparison
+        .outputs
+        .iter()
+        .filter(|change| change.is_unexplained())
+    {
+        wrong.push(format!(
+            "{head}: {:?} {} is not explained",
+            change.site, change.key
+        ));
     }
     wrong
 }
@@ -108,19 +123,27 @@ pub(super) fn differences(pair: &Json, compared: &Compared) -> Vec<String> {
 fn no_recorded_commit_differs_from_itself() {
     let repository = Treasuremap::clone();
     let pairs = pairs();
-    let commits = pairs.iter().flat_map(|pair| [text(&pair["parent"]), text(&pair["commit"])]);
+    let commits = pairs
+        .iter()
+        .flat_map(|pair| [text(&pair["parent"]), text(&pair["commit"])]);
     for commit in commits.collect::<std::collections::BTreeSet<_>>() {
         let compared = repository.compare(commit, commit, &Settings::default());
         assert!(compared.comparison.edits.is_empty(), "{commit}");
         assert!(compared.comparison.outputs.is_empty(), "{commit}");
         assert!(compared.findings.new.diagnostics.is_empty(), "{commit}");
         assert!(compared.findings.fixed.diagnostics.is_empty(), "{commit}");
-        assert!(!compared.comparison.sites.is_empty(), "{commit}: no site was rendered");
+        assert!(
+            !compared.comparison.sites.is_empty(),
+            "{commit}: no site was rendered"
+        );
     }
 }
 
 pub(super) fn verified() -> Settings {
-    Settings { attribution: Settings::verified(), ..Settings::default() }
+    Settings {
+        attribution: Settings::verified(),
+        ..Settings::default()
+    }
 }
 
 fn text(json: &Json) -> &str {
@@ -132,7 +155,11 @@ type Outputs = BTreeMap<&'static str, Vec<[String; 2]>>;
 
 fn outputs(compared: &Compared, site: &SiteReach) -> Outputs {
     let mut outputs = Outputs::new();
-    let changes = compared.comparison.outputs.iter().filter(|change| change.site == site.site);
+    let changes = compared
+        .comparison
+        .outputs
+        .iter()
+        .filter(|change| change.site == site.site);
     for change in changes {
         // A renamed output was recorded as removed and added.
         if let Some(before) = &change.renamed_from {
@@ -168,8 +195,9 @@ fn expected(record: &Json, actual: &Outputs, site: &SiteReach) -> Outputs {
             let mut expected = Outputs::new();
             for word in ["added", "removed", "changed", "metadata_only_changed"] {
                 let rows = record[word].as_array().into_iter().flatten();
-                let mut names: Vec<[String; 2]> =
-                    rows.map(|row| [text(&row[0]).to_owned(), text(&row[1]).to_owned()]).collect();
+                let mut names: Vec<[String; 2]> = rows
+                    .map(|row| [text(&row[0]).to_owned(), text(&row[1]).to_owned()])
+                    .collect();
                 names.sort();
                 if !names.is_empty() {
                     expected.insert(word, names);
@@ -179,7 +207,10 @@ fn expected(record: &Json, actual: &Outputs, site: &SiteReach) -> Outputs {
         }
     };
     let (gone, there, word, count) = whole;
-    assert!(gone.is_none() && there, "the site is neither added nor removed");
+    assert!(
+        gone.is_none() && there,
+        "the site is neither added nor removed"
+    );
     let only = actual.keys().copied().collect::<Vec<_>>();
     assert_eq!(only, [word]);
     assert_eq!(Some(actual[word].len()), count);

@@ -51,18 +51,31 @@ fn split_repositories_have_the_recorded_files() {
     for (commit, parent) in &split.commits {
         let tag = tag(commit);
         let whole = split.whole.path();
-        let tree = |folder| text(git(&whole, &["rev-parse", &format!("{commit}:{folder}")], ""));
+        let tree = |folder| {
+            text(git(
+                &whole,
+                &["rev-parse", &format!("{commit}:{folder}")],
+                "",
+            ))
+        };
         let listed = |path: &Path| text(git(path, &["ls-tree", &tag], ""));
         let global = format!("040000 tree {}\tglobal\n", tree("global").trim());
         assert_eq!(listed(&split.global()), global, "{commit}");
         let listed = listed(&split.sites());
-        let [site, types] = &listed.lines().collect::<Vec<_>>()[..] else { panic!("{listed}") };
+        let [site, types] = &listed.lines().collect::<Vec<_>>()[..] else {
+            panic!("{listed}")
+        };
         assert!(site.ends_with("\tsite"), "{listed}");
         assert_eq!(*types, format!("040000 tree {}\ttype", tree("type").trim()));
 
         let split_site = format!("refs/split/sites/{tag}:site");
-        let diff =
-            ["diff-tree", "-r", "--diff-filter=ACDMRT", &format!("{commit}:site"), &split_site];
+        let diff = [
+            "diff-tree",
+            "-r",
+            "--diff-filter=ACDMRT",
+            &format!("{commit}:site"),
+            &split_site,
+        ];
         let diff = text(git(&whole, &diff, ""));
         let definitions = diff.lines().map(|line| {
             let (ids, path) = line.split_once('\t').expect("a path");
@@ -75,8 +88,16 @@ fn split_repositories_have_the_recorded_files() {
             assert_eq!(texts[1].replace(&pin(&tag), ""), texts[0], "{commit}");
             assert_eq!(texts[1].len(), texts[0].len() + pin(&tag).len(), "{commit}");
         }
-        let names = git(&whole, &["ls-tree", "-d", "--name-only", &format!("{commit}:site")], "");
-        assert_eq!(texts.len() / 2, text(names).lines().count(), "{commit}: all are pinned");
+        let names = git(
+            &whole,
+            &["ls-tree", "-d", "--name-only", &format!("{commit}:site")],
+            "",
+        );
+        assert_eq!(
+            texts.len() / 2,
+            text(names).lines().count(),
+            "{commit}: all are pinned"
+        );
         if let Some(parent) = parent {
             for path in [split.global(), split.sites()] {
                 let ids = [format!("{tag}^"), self::tag(parent)];
@@ -127,7 +148,10 @@ fn every_recorded_pair_changes_as_recorded_when_pins_move() {
 #[ignore = "needs the recorded corpus"]
 fn given_revision_applies_to_both_sides_of_a_pair() {
     let split = Split::make();
-    let is_global = |path: &Json| path.as_str().is_some_and(|path| path.starts_with("global/"));
+    let is_global = |path: &Json| {
+        path.as_str()
+            .is_some_and(|path| path.starts_with("global/"))
+    };
     let mut pairs = recorded("treasuremap/pairs.json");
     pairs.retain(|pair| {
         let mut files = pair["files"].as_array().expect("files").iter();
@@ -138,7 +162,10 @@ fn given_revision_applies_to_both_sides_of_a_pair() {
         let commit = pair["commit"].as_str().expect("a commit");
         let given = format!("global={}@{}", split.global().display(), tag(commit));
         let compared = split.compare(pair, &given, verified().attribution);
-        assert_eq!(differences(&with_pins(pair), &compared), Vec::<String>::new());
+        assert_eq!(
+            differences(&with_pins(pair), &compared),
+            Vec::<String>::new()
+        );
     }
 }
 
@@ -154,7 +181,11 @@ fn sites_at_different_pins_are_reported_as_each_alone() {
 fn sites_at_a_given_revision_are_reported_as_each_alone() {
     let split = Split::make();
     let (commit, _) = split.commits.last().expect("commits are recorded");
-    split.assert_alone(&format!("global={}@{}", split.global().display(), tag(commit)));
+    split.assert_alone(&format!(
+        "global={}@{}",
+        split.global().display(),
+        tag(commit)
+    ));
 }
 
 /// Recorded pair in which each site definition also changes, since its pin moves.
@@ -185,7 +216,10 @@ fn pin(tag: &str) -> String {
 fn pinned(definition: &str, tag: &str) -> String {
     let body = definition.strip_suffix("...\n").unwrap_or(definition);
     let (_, data) = body.split_once("\ndata:\n").expect("a definition has data");
-    assert!(data.lines().all(|line| line.starts_with("  ")), "{definition}");
+    assert!(
+        data.lines().all(|line| line.starts_with("  ")),
+        "{definition}"
+    );
     format!("{body}{}{}", pin(tag), &definition[body.len()..])
 }
 
@@ -203,16 +237,31 @@ impl Split {
             sites.extend(pair["sites"].as_object().expect("sites").keys().cloned());
         }
         for path in whole.recorded_commits() {
-            let commit = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            let commit = path
+                .file_stem()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned();
             parents.entry(commit).or_default();
         }
-        let order = git(&whole.path(), &["rev-list", "--topo-order", "--reverse", HEAD], "");
+        let order = git(
+            &whole.path(),
+            &["rev-list", "--topo-order", "--reverse", HEAD],
+            "",
+        );
         let commits = text(order)
             .lines()
             .filter_map(|commit| parents.remove_entry(commit))
             .collect::<Vec<_>>();
-        assert!(parents.is_empty(), "recorded commits are in the history of {HEAD}");
-        let split = Self { whole, commits, sites };
+        assert!(
+            parents.is_empty(),
+            "recorded commits are in the history of {HEAD}"
+        );
+        let split = Self {
+            whole,
+            commits,
+            sites,
+        };
         split.import();
         split
     }
@@ -229,14 +278,21 @@ impl Split {
     fn import(&self) {
         let whole = self.whole.path();
         let paths = ["global", "type", "site"].map(str::to_owned).into_iter();
-        let definitions = self.sites.iter().map(|site| format!("site/{site}/site-definition.yaml"));
+        let definitions = self
+            .sites
+            .iter()
+            .map(|site| format!("site/{site}/site-definition.yaml"));
         let paths: Vec<String> = paths.chain(definitions).collect();
         let asked: String = self
             .commits
             .iter()
             .flat_map(|(commit, _)| paths.iter().map(move |path| format!("{commit}:{path}\n")))
             .collect();
-        let ids = text(git(&whole, &["cat-file", "--batch-check=%(objectname)"], &asked));
+        let ids = text(git(
+            &whole,
+            &["cat-file", "--batch-check=%(objectname)"],
+            &asked,
+        ));
         let ids: Vec<&str> = ids.lines().collect();
         let definitions: BTreeSet<&str> = ids
             .chunks(paths.len())
@@ -265,13 +321,20 @@ impl Split {
         let last = self.commits.len() - 1;
         stream += &commit_header("sites", MIXED, last, Some(2 * last + 2), 2 * last + 3);
         let spread = |site: usize| tag(&self.commits[last - 12 * site].0);
-        let ids = ids.chunks(paths.len()).next_back().expect("commits are recorded");
+        let ids = ids
+            .chunks(paths.len())
+            .next_back()
+            .expect("commits are recorded");
         stream += &definitions_at(&paths[3..], &ids[3..], &texts, spread);
         git(&whole, &["fast-import", "--quiet"], &stream);
 
         for (name, path) in [("global", self.global()), ("sites", self.sites())] {
             let path = path.display().to_string();
-            git(&whole, &["init", "--quiet", "--bare", "--initial-branch=main", &path], "");
+            git(
+                &whole,
+                &["init", "--quiet", "--bare", "--initial-branch=main", &path],
+                "",
+            );
             let refs = format!("refs/split/{name}/*:refs/tags/*");
             git(&whole, &["push", "--quiet", &path, &refs], "");
         }
@@ -304,7 +367,10 @@ impl Split {
     }
 
     fn check(&self, commit: &str, given: &str) -> Checked<Outputs> {
-        let selection = Selection { revision: Some(tag(commit)), ..self.selection(given) };
+        let selection = Selection {
+            revision: Some(tag(commit)),
+            ..self.selection(given)
+        };
         let workspace = Workspace::open(&selection).unwrap_or_else(|it| panic!("{commit}: {it}"));
         let progress = Progress::default();
         check(&workspace.plan(&progress), outputs).expect("the commit can be checked")
@@ -318,17 +384,32 @@ impl Split {
             let commit = record["commit"].as_str().expect("a commit");
             let checked = self.check(commit, &given(&tag(commit)));
             let expected = record["sites"].as_object().expect("sites");
-            let names: Vec<&str> =
-                checked.sites.iter().filter_map(|site| site.name.as_deref()).collect();
-            assert_eq!(names, expected.keys().map(String::as_str).collect::<Vec<_>>(), "{commit}");
+            let names: Vec<&str> = checked
+                .sites
+                .iter()
+                .filter_map(|site| site.name.as_deref())
+                .collect();
+            assert_eq!(
+                names,
+                expected.keys().map(String::as_str).collect::<Vec<_>>(),
+                "{commit}"
+            );
             for site in checked.sites {
                 let name = site.name.as_deref().expect("a site has a name");
                 let mut actual = site.taken.expect("no fault in layercake");
                 let count = actual.len();
                 actual.retain(|([schema, ..], _)| schema != DEFINITION);
-                assert_eq!(actual.len() + 1, count, "{commit} {name}: one is its definition");
+                assert_eq!(
+                    actual.len() + 1,
+                    count,
+                    "{commit} {name}: one is its definition"
+                );
                 let rows = expected[name]["documents"].as_array().expect("documents");
-                let rows = rows.iter().filter(|row| row[0] != DEFINITION).cloned().collect();
+                let rows = rows
+                    .iter()
+                    .filter(|row| row[0] != DEFINITION)
+                    .cloned()
+                    .collect();
                 let what = format!("{commit} {name}");
                 assert_hashes(&what, &actual, &Json::Array(rows), &BTreeSet::new());
             }
@@ -339,13 +420,20 @@ impl Split {
         let repository = Repository::discover_further(&self.sites()).expect("it can be opened");
         let repository = repository.expect("it is a repository");
         let [from, to] = ["parent", "commit"].map(|key| pair[key].as_str().map(tag));
-        let wanted = SideSelection { from, to, ..SideSelection::default() };
+        let wanted = SideSelection {
+            from,
+            to,
+            ..SideSelection::default()
+        };
         let sides = choose(&repository, &wanted, &Environment::default());
         let sides = sides.expect("both are there").expect("two sides are named");
         let workspace = Workspace::open_sides(&self.selection(given), &repository, &sides);
         let workspace = workspace.unwrap_or_else(|error| panic!("{sides:?}: {error}"));
         let progress = Progress::default();
-        let settings = Settings { attribution, ..Settings::default() };
+        let settings = Settings {
+            attribution,
+            ..Settings::default()
+        };
         compare(&workspace.plan(&progress), &settings).expect("two commits can be compared")
     }
 
@@ -354,11 +442,23 @@ impl Split {
         let run = |verb: &[&str], more: &[&str]| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
             scrub(&mut command);
-            command.args(verb).args(["--repository", given]).args(more).current_dir(self.sites());
+            command
+                .args(verb)
+                .args(["--repository", given])
+                .args(more)
+                .current_dir(self.sites());
             crate::cli::Ran::of(&command.output().expect("the program runs"))
         };
         assert_sites_are_as_alone(&run, &["render", "--format", "json", "--rev", MIXED]);
-        let lint = ["lint", "-o", "json", "--all-findings", "--exit-zero", "--rev", MIXED];
+        let lint = [
+            "lint",
+            "-o",
+            "json",
+            "--all-findings",
+            "--exit-zero",
+            "--rev",
+            MIXED,
+        ];
         assert_sites_are_as_alone(&run, &lint);
         let (last, _) = self.commits.last().expect("commits are recorded");
         let diff = ["diff", &tag(last), MIXED, "-o", "json", "--exit-zero"];
@@ -368,7 +468,9 @@ impl Split {
 
 /// Start of a commit in the stream that `git fast-import` reads.
 fn commit_header(name: &str, tag: &str, at: usize, from: Option<usize>, mark: usize) -> String {
-    let from = from.map(|mark| format!("from :{mark}\n")).unwrap_or_default();
+    let from = from
+        .map(|mark| format!("from :{mark}\n"))
+        .unwrap_or_default();
     format!(
         "commit refs/split/{name}/{tag}\nmark :{mark}\ncommitter Tester <tester@example.org> {} \
          +0000\ndata 5\nstate\n{from}",
@@ -383,7 +485,10 @@ fn definitions_at(
     texts: &BTreeMap<&str, String>,
     tag: impl Fn(usize) -> String,
 ) -> String {
-    let there = paths.iter().zip(ids).filter_map(|(path, id)| Some((path, texts.get(id)?)));
+    let there = paths
+        .iter()
+        .zip(ids)
+        .filter_map(|(path, id)| Some((path, texts.get(id)?)));
     let files = there.enumerate().map(|(at, (path, text))| {
         let text = pinned(text, &tag(at));
         format!("M 100644 inline {path}\ndata {}\n{text}\n", text.len())
@@ -397,7 +502,9 @@ fn git(repository: &Path, arguments: &[&str], input: &str) -> Vec<u8> {
     fs::write(&path, input).expect("the folder can be written");
     let mut git = Command::new("git");
     scrub(&mut git);
-    git.current_dir(repository).args(arguments).stderr(Stdio::inherit());
+    git.current_dir(repository)
+        .args(arguments)
+        .stderr(Stdio::inherit());
     git.stdin(File::open(&path).expect("the file was written"));
     let output = git.output().expect("git runs");
     assert!(output.status.success(), "{arguments:?}");

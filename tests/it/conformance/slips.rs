@@ -67,7 +67,12 @@ const SLIPS: [Slip; 20] = [
     },
     Slip {
         make: |it| {
-            edit(it, VERSIONS, "name: software-versions-global", "name: software-versions-base");
+            edit(
+                it,
+                VERSIONS,
+                "name: software-versions-global",
+                "name: software-versions-base",
+            );
         },
         cause: "no `pegleg/SoftwareVersions/v1` in a higher layer has the labels",
         alone: 1,
@@ -76,7 +81,12 @@ const SLIPS: [Slip; 20] = [
     Slip {
         make: |it| {
             let child = "site/airskiff/software/config/versions.yaml";
-            edit(it, child, "name: software-versions-global", "name: software-version-globl");
+            edit(
+                it,
+                child,
+                "name: software-versions-global",
+                "name: software-version-globl",
+            );
         },
         cause: "no document matches the parentSelector of `software-versions`",
         alone: 1,
@@ -107,7 +117,14 @@ const SLIPS: [Slip; 20] = [
         lines: SHORT,
     },
     Slip {
-        make: |it| edit(it, VERSIONS, "\n  name: software-versions", "\n  name: software-version"),
+        make: |it| {
+            edit(
+                it,
+                VERSIONS,
+                "\n  name: software-versions",
+                "\n  name: software-version",
+            );
+        },
         cause: "`software-versions` does not exist; 234 substitutions of 103 documents need it",
         alone: 3,
         lines: SHORT,
@@ -189,22 +206,45 @@ fn slip_is_one_error_that_comes_first() {
 }
 
 fn check_comparison(sandbox: &Sandbox, slip: &Slip) {
-    let budget = Budget { lines: slip.lines[0], ..USUAL };
+    let budget = Budget {
+        lines: slip.lines[0],
+        ..USUAL
+    };
     let screens = Screens::of_command(sandbox, &["lint", "--since", "HEAD"], &budget);
-    assert_eq!(screens.json()["totals"]["findings"]["errors"], 1, "{}", screens["full"]);
+    assert_eq!(
+        screens.json()["totals"]["findings"]["errors"],
+        1,
+        "{}",
+        screens["full"]
+    );
     for format in ["full", "comment"] {
         assert_cause(slip, &screens[format]);
     }
     let annotations = &screens["github"];
-    let errors = annotations.lines().filter(|line| line.starts_with("::error ")).count();
+    let errors = annotations
+        .lines()
+        .filter(|line| line.starts_with("::error "))
+        .count();
     assert_eq!(errors, 1, "{annotations}");
-    assert!(annotations.lines().next().is_some_and(|it| it.contains(slip.cause)), "{annotations}");
+    assert!(
+        annotations
+            .lines()
+            .next()
+            .is_some_and(|it| it.contains(slip.cause)),
+        "{annotations}"
+    );
 }
 
 fn check_alone(sandbox: &Sandbox, slip: &Slip) {
     let report = sandbox.run(&["lint", "-o", "json"]).json();
-    let errors = report["totals"]["findings"]["errors"].as_u64().expect("a number");
-    assert!(errors <= USUAL_ERRORS + slip.alone, "{}: {errors} errors", slip.cause);
+    let errors = report["totals"]["findings"]["errors"]
+        .as_u64()
+        .expect("a number");
+    assert!(
+        errors <= USUAL_ERRORS + slip.alone,
+        "{}: {errors} errors",
+        slip.cause
+    );
     let full = sandbox.run(&["lint"]).stdout;
     assert_cause(slip, &full);
     let lines = full.lines().count();
@@ -213,7 +253,15 @@ fn check_alone(sandbox: &Sandbox, slip: &Slip) {
 
 fn assert_cause(slip: &Slip, report: &str) {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let first = report.lines().take(CAUSE_WITHIN).collect::<Vec<_>>().join(" ");
+    let first = report
+        .lines()
+        .take(CAUSE_WITHIN)
+        .collect::<Vec<_>>()
+        .join(" ");
     let first = words(&first).replace("`` ` ", "`").replace(" ` ``", "`");
-    assert!(first.contains(slip.cause), "`{}` comes too late:\n{report}", slip.cause);
+    assert!(
+        first.contains(slip.cause),
+        "`{}` comes too late:\n{report}",
+        slip.cause
+    );
 }

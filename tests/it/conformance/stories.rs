@@ -34,7 +34,11 @@ fn version_in_global_reaches_fourteen_outputs() {
         let file = root.join(VERSIONS);
         let text = std::fs::read_to_string(&file).expect("the file is there");
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        assert!(lines[643].trim_start().starts_with("neutron_server: "), "{}", lines[643]);
+        assert!(
+            lines[643].trim_start().starts_with("neutron_server: "),
+            "{}",
+            lines[643]
+        );
         lines[643] += "-story";
         std::fs::write(&file, lines.join("\n") + "\n").expect("the clone can be written");
     });
@@ -42,21 +46,48 @@ fn version_in_global_reaches_fourteen_outputs() {
     edited.assert_follows_from_both_renders(&compared);
     let reach = only_edit(&compared);
     let sites: Vec<&str> = reach.sites.iter().map(|site| &**site).collect();
-    assert_eq!(sites, ["aiab", "airskiff", "airsloop", "seaworthy", "seaworthy-virt"]);
+    assert_eq!(
+        sites,
+        [
+            "aiab",
+            "airskiff",
+            "airsloop",
+            "seaworthy",
+            "seaworthy-virt"
+        ]
+    );
     assert_eq!(compared.comparison.sites.len(), 6);
     assert_eq!((reach.outputs, reach.untouched), (14, 10));
-    assert!(compared.comparison.outputs.iter().all(|change| change.status == Status::Changed));
+    assert!(
+        compared
+            .comparison
+            .outputs
+            .iter()
+            .all(|change| change.status == Status::Changed)
+    );
     let shields: BTreeSet<(String, String, Why)> = reach
         .shields
         .iter()
-        .filter(|shield| !reach.sites.iter().any(|site| Some(site) == shield.site.as_ref()))
+        .filter(|shield| {
+            !reach
+                .sites
+                .iter()
+                .any(|site| Some(site) == shield.site.as_ref())
+        })
         .map(|shield| {
-            let site = shield.site.as_deref().expect("a site has a name").to_owned();
+            let site = shield
+                .site
+                .as_deref()
+                .expect("a site has a name")
+                .to_owned();
             (site, place(&compared, shield.by), shield.why)
         })
         .collect();
     let at = "site/airskiff-suse/software/config/versions.yaml:78";
-    assert_eq!(shields, [("airskiff-suse".to_owned(), at.to_owned(), Why::SetAgain)].into());
+    assert_eq!(
+        shields,
+        [("airskiff-suse".to_owned(), at.to_owned(), Why::SetAgain)].into()
+    );
 }
 
 #[test]
@@ -69,19 +100,37 @@ fn removed_parent_leaves_its_children_without_parent() {
     let compared = edited.compared();
     edited.assert_follows_from_both_renders(&compared);
     let edits = compared.comparison.edits.iter().map(|reach| {
-        (&*reach.edit.document.name, reach.outputs, reach.sites.len(), reach.untouched)
+        (
+            &*reach.edit.document.name,
+            reach.outputs,
+            reach.sites.len(),
+            reach.untouched,
+        )
     });
     // The second parent is rendered in every site but has no children.
-    assert_eq!(edits.collect::<Vec<_>>(), [("neutron-global", 12, 6, 6), ("neutron-htk", 6, 6, 0)]);
+    assert_eq!(
+        edits.collect::<Vec<_>>(),
+        [("neutron-global", 12, 6, 6), ("neutron-htk", 6, 6, 0)]
+    );
     let count = |status| compared.comparison.count(status);
-    let statuses = [Status::Changed, Status::Added, Status::Removed, Status::Metadata];
+    let statuses = [
+        Status::Changed,
+        Status::Added,
+        Status::Removed,
+        Status::Metadata,
+    ];
     assert_eq!(statuses.map(count), [6, 0, 12, 0]);
     let orphaned: Vec<[&str; 2]> = compared
         .comparison
         .outputs
         .iter()
         .filter(|change| change.status == Status::Changed)
-        .map(|change| [change.site.as_deref().expect("a site has a name"), &change.key.name])
+        .map(|change| {
+            [
+                change.site.as_deref().expect("a site has a name"),
+                &change.key.name,
+            ]
+        })
         .collect();
     assert_eq!(
         BTreeSet::from_iter(orphaned),
@@ -97,12 +146,20 @@ fn removed_parent_leaves_its_children_without_parent() {
     for change in &compared.comparison.outputs {
         let vias: Vec<Via> = change.causes[0].route.iter().map(|hop| hop.via).collect();
         let is_gone = change.status == Status::Removed;
-        assert_eq!(is_gone, !vias.contains(&Via::Unparented), "{} {vias:?}", change.key);
+        assert_eq!(
+            is_gone,
+            !vias.contains(&Via::Unparented),
+            "{} {vias:?}",
+            change.key
+        );
     }
     let missing = &compared.findings.new.diagnostics;
-    let missing = missing.iter().filter(|finding| finding.rule.name == "missing-parent");
-    let places: BTreeSet<String> =
-        missing.map(|finding| place(&compared, finding.primary.span)).collect();
+    let missing = missing
+        .iter()
+        .filter(|finding| finding.rule.name == "missing-parent");
+    let places: BTreeSet<String> = missing
+        .map(|finding| place(&compared, finding.primary.span))
+        .collect();
     assert_eq!(places, ORPHANS.map(str::to_owned).into());
     assert_eq!(compared.findings.new.diagnostics.len(), ORPHANS.len());
     for causes in &compared.findings.causes {
@@ -126,7 +183,11 @@ fn only_edit(compared: &Compared) -> &EditReach {
 
 fn place(compared: &Compared, span: layercake::source::Span) -> String {
     let sources = &compared.checked.sources;
-    format!("{}:{}", sources.get(span.file).path(), sources.start(span).line)
+    format!(
+        "{}:{}",
+        sources.get(span.file).path(),
+        sources.start(span).line
+    )
 }
 
 /// The head, and its working tree with an edit.
@@ -143,12 +204,18 @@ type Outputs = BTreeMap<[String; 4], String>;
 impl Edited {
     fn of(corpus: &Treasuremap, edit: impl Fn(&Path)) -> Self {
         let bare = corpus.path();
-        let root = bare.parent().expect("the clone is in a folder").join("edited");
+        let root = bare
+            .parent()
+            .expect("the clone is in a folder")
+            .join("edited");
         let mut git = Command::new("git");
         for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
             git.env_remove(name);
         }
-        let clone = git.args(["clone", "--quiet", "--branch", HEAD]).args([&bare, &root]).status();
+        let clone = git
+            .args(["clone", "--quiet", "--branch", HEAD])
+            .args([&bare, &root])
+            .status();
         assert!(clone.expect("git runs").success());
         edit(&root);
         let repository = Repository::discover_further(&root).expect("it can be opened");
@@ -165,8 +232,14 @@ impl Edited {
         let (of_base, of_head) = (layout(&self.head), layout(&self.work));
         let progress = Progress::default();
         let base = Some(Base::of_repository(&self.head, Some(&of_base)));
-        let plan = Plan { base, ..plan(&self.work, &of_head, &progress) };
-        let settings = Settings { attribution: Settings::verified(), ..Settings::default() };
+        let plan = Plan {
+            base,
+            ..plan(&self.work, &of_head, &progress)
+        };
+        let settings = Settings {
+            attribution: Settings::verified(),
+            ..Settings::default()
+        };
         let compared = compare(&plan, &settings).expect("the two states can be compared");
         assert_eq!(compared.comparison.unexplained(), 0);
         compared
@@ -181,11 +254,20 @@ impl Edited {
         }
         assert_eq!(counts, self.recorded);
         let keys: BTreeSet<&[String; 4]> = base.keys().chain(head.keys()).collect();
-        let differing: BTreeSet<[String; 4]> =
-            keys.into_iter().filter(|key| base.get(*key) != head.get(*key)).cloned().collect();
+        let differing: BTreeSet<[String; 4]> = keys
+            .into_iter()
+            .filter(|key| base.get(*key) != head.get(*key))
+            .cloned()
+            .collect();
         let reported = compared.comparison.outputs.iter().map(|change| {
             let site = change.site.as_deref().expect("a site has a name");
-            [site, &change.key.schema, &change.key.name, &change.key.layer].map(str::to_owned)
+            [
+                site,
+                &change.key.schema,
+                &change.key.name,
+                &change.key.layer,
+            ]
+            .map(str::to_owned)
         });
         assert_eq!(reported.collect::<BTreeSet<_>>(), differing);
     }
@@ -245,6 +327,8 @@ impl Treasuremap {
         let record: Json = serde_json::from_str(&text.expect("it can be read")).expect("JSON");
         let sites = record["sites"].as_object().expect("sites").iter();
         let count = |site: &Json| site["documents"].as_array().expect("documents").len();
-        sites.map(|(name, site)| (name.clone(), count(site))).collect()
+        sites
+            .map(|(name, site)| (name.clone(), count(site)))
+            .collect()
     }
 }

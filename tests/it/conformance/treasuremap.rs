@@ -47,9 +47,16 @@ fn every_recorded_commit_renders_as_recorded() {
             let checked =
                 repository.check(commit, semantics, |site| (outputs(site), refusals(site)));
             let expected = record["sites"].as_object().expect("sites");
-            let names: Vec<&str> =
-                checked.sites.iter().filter_map(|site| site.name.as_deref()).collect();
-            assert_eq!(names, expected.keys().map(String::as_str).collect::<Vec<_>>(), "{commit}");
+            let names: Vec<&str> = checked
+                .sites
+                .iter()
+                .filter_map(|site| site.name.as_deref())
+                .collect();
+            assert_eq!(
+                names,
+                expected.keys().map(String::as_str).collect::<Vec<_>>(),
+                "{commit}"
+            );
             for site in &checked.sites {
                 let name = site.name.as_deref().expect("a site has a name");
                 let (actual, refused) = site.taken.as_ref().expect("no fault in layercake");
@@ -59,7 +66,11 @@ fn every_recorded_commit_renders_as_recorded() {
                 let violations = &expected[name]["schema_violations"];
                 assert_eq!(*refused, recorded_refusals(violations), "{what}");
                 violations_met += refused.len();
-                assert_eq!(refused.is_empty(), !is_found_to_violate(&checked, name), "{what}");
+                assert_eq!(
+                    refused.is_empty(),
+                    !is_found_to_violate(&checked, name),
+                    "{what}"
+                );
             }
         }
     }
@@ -70,11 +81,17 @@ fn every_recorded_commit_renders_as_recorded() {
 type Refusals = BTreeSet<[String; 3]>;
 
 fn refusals(site: &RenderedSite<'_>) -> Refusals {
-    let refused = refused(site.site, &Schemas::default(), 1, |doc| site.rendered.data(doc));
+    let refused = refused(site.site, &Schemas::default(), 1, |doc| {
+        site.rendered.data(doc)
+    });
     let rows = refused.iter().flat_map(|refused| {
         let key = &site.site.document(refused.doc).key;
         refused.refusal.violations.iter().map(|violation| {
-            [key.schema.to_string(), key.name.to_string(), path(&violation.location)]
+            [
+                key.schema.to_string(),
+                key.name.to_string(),
+                path(&violation.location),
+            ]
         })
     });
     rows.collect()
@@ -83,7 +100,8 @@ fn refusals(site: &RenderedSite<'_>) -> Refusals {
 fn recorded_refusals(violations: &Json) -> Refusals {
     let rows = violations.as_array().expect("violations").iter();
     let text = |row: &Json, field: &str| row[field].as_str().expect("a text").to_owned();
-    rows.map(|row| ["schema", "name", "path"].map(|field| text(row, field))).collect()
+    rows.map(|row| ["schema", "name", "path"].map(|field| text(row, field)))
+        .collect()
 }
 
 fn is_found_to_violate<T>(checked: &Checked<T>, site: &str) -> bool {
@@ -129,14 +147,22 @@ pub(super) fn assert_hashes(
             ([text(0), text(1), text(2)], text(3))
         })
         .collect();
-    let actual: BTreeSet<_> =
-        actual.iter().map(|(key, data)| (key.clone(), sha256(data))).collect();
+    let actual: BTreeSet<_> = actual
+        .iter()
+        .map(|(key, data)| (key.clone(), sha256(data)))
+        .collect();
     let differing: Vec<_> = actual.difference(&expected).collect();
     let missing: Vec<_> = expected.difference(&actual).collect();
     let names = |rows: &[&([String; 3], String)]| -> BTreeSet<[String; 2]> {
-        rows.iter().map(|([schema, name, _], _)| [schema.clone(), name.clone()]).collect()
+        rows.iter()
+            .map(|([schema, name, _], _)| [schema.clone(), name.clone()])
+            .collect()
     };
-    assert_eq!(&names(&differing), reported, "{what}: unreported difference");
+    assert_eq!(
+        &names(&differing),
+        reported,
+        "{what}: unreported difference"
+    );
     assert_eq!(&names(&missing), reported, "{what}: missing document");
 }
 
@@ -161,7 +187,11 @@ fn line_of_the_head_flows_to_five_sites() {
     let repository = Treasuremap::clone();
     let checked = repository.check(HEAD, Semantics::Documented, |site| {
         let is_it = |recipe: &Recipe| site.sources.get(recipe.span.file).path().as_str() == FILE;
-        let (doc, recipe) = site.graph.iter().find(|(_, recipe)| is_it(recipe)).expect("versions");
+        let (doc, recipe) = site
+            .graph
+            .iter()
+            .find(|(_, recipe)| is_it(recipe))
+            .expect("versions");
         let path = LayeringPath::parse(".images.osh.neutron.neutron_server").expect("a path");
         let found = path.first(&recipe.data).expect("a walk").expect("an image");
         assert_eq!(site.sources.start(found.node.span).line.get(), 644);
@@ -172,7 +202,10 @@ fn line_of_the_head_flows_to_five_sites() {
             let path = site.sources.get(stop.by.file).path();
             format!("{:?} {path}:{}", stop.why, site.sources.start(stop.by).line)
         });
-        (flow.reached.iter().filter(is_output).count(), stops.collect::<Vec<_>>())
+        (
+            flow.reached.iter().filter(is_output).count(),
+            stops.collect::<Vec<_>>(),
+        )
     });
     let mut reached = 0;
     for site in &checked.sites {
@@ -204,7 +237,10 @@ fn every_leaf_of_the_head_renders_as_recorded() {
                     let text =
                         |field: &str| document[field].as_str().unwrap_or_default().to_owned();
                     let data = node_of(&document["data"]).expect("plain data");
-                    ([text("schema"), text("name"), text("layer")], canonical(&data))
+                    (
+                        [text("schema"), text("name"), text("layer")],
+                        canonical(&data),
+                    )
                 })
                 .collect();
             expected.sort();
@@ -215,7 +251,11 @@ fn every_leaf_of_the_head_renders_as_recorded() {
                 let [schema, document, _] = &actual.0;
                 let differs = reported.contains(&[schema.clone(), document.clone()]);
                 assert_eq!(actual.0, expected.0, "{name} {semantics:?}");
-                assert_eq!(actual.1 != expected.1, differs, "{name} {semantics:?} {document}");
+                assert_eq!(
+                    actual.1 != expected.1,
+                    differs,
+                    "{name} {semantics:?} {document}"
+                );
             }
         }
     }
@@ -243,8 +283,14 @@ fn every_rendered_leaf_reads_back_from_its_span() {
         total.derived += count.derived;
         total.made += count.made;
     }
-    eprintln!("leaves: {} written, {} derived, {} made", total.written, total.derived, total.made);
-    assert!(total.written > 50_000 && total.derived > 100, "too few leaves");
+    eprintln!(
+        "leaves: {} written, {} derived, {} made",
+        total.written, total.derived, total.made
+    );
+    assert!(
+        total.written > 50_000 && total.derived > 100,
+        "too few leaves"
+    );
 }
 
 #[derive(Default)]
@@ -293,16 +339,24 @@ impl Leaves {
     fn reads_as(&mut self, value: &Value, span: layercake::source::Span, sources: &SourceMap) {
         let source = sources.get(span.file);
         if let Value::Sequence(_) | Value::Mapping(_) = value {
-            let empty = if matches!(value, Value::Sequence(_)) { "[]" } else { "{}" };
+            let empty = if matches!(value, Value::Sequence(_)) {
+                "[]"
+            } else {
+                "{}"
+            };
             let text: String = sources.slice(span).split_whitespace().collect();
             if text != empty {
-                self.wrong.push(format!("{}: `{text}` is not empty", source.path()));
+                self.wrong
+                    .push(format!("{}: `{text}` is not empty", source.path()));
             }
             return;
         }
         if !reads_as(source.text(), span, value) {
             let text = sources.slice(span);
-            self.wrong.push(format!("{}: `{text}` does not read as {value:?}", source.path()));
+            self.wrong.push(format!(
+                "{}: `{text}` does not read as {value:?}",
+                source.path()
+            ));
         }
     }
 }
@@ -312,7 +366,11 @@ pub(super) fn outputs(site: &RenderedSite<'_>) -> Outputs {
     let mut outputs: Outputs = emitted
         .filter_map(|(doc, recipe)| {
             let key = &recipe.key;
-            let names = [key.schema.to_string(), key.name.to_string(), key.layer.to_string()];
+            let names = [
+                key.schema.to_string(),
+                key.name.to_string(),
+                key.layer.to_string(),
+            ];
             Some((names, canonical(site.rendered.data(doc)?)))
         })
         .collect();
@@ -321,7 +379,10 @@ pub(super) fn outputs(site: &RenderedSite<'_>) -> Outputs {
 }
 
 fn sha256(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(text)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// Bare clone of the recorded repository.
@@ -344,7 +405,10 @@ impl Treasuremap {
             .arg(corpus.join("treasuremap.bundle"))
             .arg(folder.path().join("treasuremap.git"))
             .status();
-        assert!(cloned.expect("git runs").success(), "the bundle can be cloned");
+        assert!(
+            cloned.expect("git runs").success(),
+            "the bundle can be cloned"
+        );
         Self { folder, corpus }
     }
 
@@ -355,8 +419,9 @@ impl Treasuremap {
 
     pub fn recorded_commits(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.corpus.join("rendered")).expect("records are there");
-        let mut paths: Vec<PathBuf> =
-            entries.map(|entry| entry.expect("an entry can be read").path()).collect();
+        let mut paths: Vec<PathBuf> = entries
+            .map(|entry| entry.expect("an entry can be read").path())
+            .collect();
         paths.sort();
         assert!(!paths.is_empty());
         paths

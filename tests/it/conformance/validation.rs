@@ -29,7 +29,9 @@ fn validation_has_the_recorded_results() {
     let classes = classes_of_errors();
     let (mut compared, mut refused, mut wrong) = (0, 0, Vec::new());
     for case in &cases {
-        let Some((checked, existing)) = checked(case, Semantics::Deckhand) else { continue };
+        let Some((checked, existing)) = checked(case, Semantics::Deckhand) else {
+            continue;
+        };
         let outcome = match case["outcome"].get("error") {
             Some(error) => {
                 refused += 1;
@@ -44,9 +46,17 @@ fn validation_has_the_recorded_results() {
             wrong.push(format!("{}: {difference}", case["id"]));
         }
     }
-    eprintln!("validation: {compared} compared, {refused} refused, of {}", cases.len());
+    eprintln!(
+        "validation: {compared} compared, {refused} refused, of {}",
+        cases.len()
+    );
     assert!(compared > 100 && refused > 50, "too few cases");
-    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 /// A document that is refused when deployed cannot be deployed, regardless of the chosen meaning.
@@ -58,7 +68,9 @@ fn every_invalid_document_is_an_error_in_both_meanings() {
     for case in recorded("deckhand/validation.json") {
         let documents = case["documents"].as_array().expect("documents");
         for semantics in [Semantics::Documented, Semantics::Deckhand] {
-            let Some((checked, existing)) = checked(&case, semantics) else { continue };
+            let Some((checked, existing)) = checked(&case, semantics) else {
+                continue;
+            };
             let mut differs = |difference: String| {
                 wrong.push(format!("{} {semantics:?}: {difference}", case["id"]));
             };
@@ -69,12 +81,18 @@ fn every_invalid_document_is_an_error_in_both_meanings() {
                 met.unwrap_or_else(&mut differs);
                 continue;
             }
-            let validations = case["outcome"]["validations"].as_array().expect("validations");
+            let validations = case["outcome"]["validations"]
+                .as_array()
+                .expect("validations");
             let judged = documents.iter().zip(validations);
             for (document, _) in judged.filter(|(_, it)| it["status"] == "failure") {
                 refusals += 1;
                 let name = document["metadata"]["name"].as_str().expect("a name");
-                let mut errors = checked.findings.diagnostics.iter().filter(|it| says_refused(it));
+                let mut errors = checked
+                    .findings
+                    .diagnostics
+                    .iter()
+                    .filter(|it| says_refused(it));
                 if !errors.any(|it| it.documents.iter().any(|key| *key.name == *name)) {
                     differs(format!("no error at {name}\n{}", findings(&checked)));
                 }
@@ -82,7 +100,12 @@ fn every_invalid_document_is_an_error_in_both_meanings() {
         }
     }
     assert!(refusals > 200, "{refusals} refusals were checked");
-    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 /// Findings in the documents of a case, and the number of schemas before them; `None` if a document
@@ -92,19 +115,37 @@ fn checked(case: &Json, semantics: Semantics) -> Option<(Checked<Paths>, usize)>
     let identity = |it: &Json| {
         let metadata = &it["metadata"];
         let layer = &metadata["layeringDefinition"]["layer"];
-        (it["schema"].clone(), layer.clone(), metadata["name"].clone())
+        (
+            it["schema"].clone(),
+            layer.clone(),
+            metadata["name"].clone(),
+        )
     };
     // A document that is given again replaces the earlier one.
-    let existing = case["existing_data_schemas"].as_array().expect("schemas").iter();
+    let existing = case["existing_data_schemas"]
+        .as_array()
+        .expect("schemas")
+        .iter();
     let given: Vec<_> = documents.iter().map(identity).collect();
-    let existing: Vec<Json> =
-        existing.filter(|schema| !given.contains(&identity(schema))).cloned().collect();
+    let existing: Vec<Json> = existing
+        .filter(|schema| !given.contains(&identity(schema)))
+        .cloned()
+        .collect();
     let before = existing.len();
-    let all: Vec<Json> = existing.into_iter().chain(documents.iter().cloned()).collect();
+    let all: Vec<Json> = existing
+        .into_iter()
+        .chain(documents.iter().cloned())
+        .collect();
     let tree = tree_of(&all)?;
     let only_control = case["options"]["pre_validate"] == true;
-    let options = DeckhandOptions { semantics, ..options_of(&case["options"]) };
-    Some((check_files(&tree, options, |site| paths(site, only_control)), before))
+    let options = DeckhandOptions {
+        semantics,
+        ..options_of(&case["options"])
+    };
+    Some((
+        check_files(&tree, options, |site| paths(site, only_control)),
+        before,
+    ))
 }
 
 /// Violations of the documents as given, which are the ones that Deckhand validates here.
@@ -135,12 +176,16 @@ pub(super) fn path(location: &Location) -> String {
 
 fn compare(case: &Json, checked: &Checked<Paths>, existing: usize) -> Result<(), String> {
     let documents = case["documents"].as_array().expect("documents");
-    let validations = case["outcome"]["validations"].as_array().expect("validations or error");
+    let validations = case["outcome"]["validations"]
+        .as_array()
+        .expect("validations or error");
     let paths = checked.sites[0].taken.as_ref().ok_or("layercake failed")?;
     for (index, validation) in validations.iter().enumerate() {
         let errors = validation["errors"].as_array().expect("errors");
-        let expected: BTreeSet<String> =
-            errors.iter().filter_map(|error| error["path"].as_str().map(str::to_owned)).collect();
+        let expected: BTreeSet<String> = errors
+            .iter()
+            .filter_map(|error| error["path"].as_str().map(str::to_owned))
+            .collect();
         let actual = &paths[existing + index];
         // Other errors of a document than schema violations are errors.
         let by_itself = errors.iter().any(|error| error["path"].is_null());
@@ -150,8 +195,10 @@ fn compare(case: &Json, checked: &Checked<Paths>, existing: usize) -> Result<(),
             errors.any(|finding| finding.rule.name.contains(name))
         };
         if *actual != expected || (by_itself && !is_reported("duplicate-")) {
-            let text: String =
-                findings.iter().map(|it| finding_text(it, &checked.sources)).collect();
+            let text: String = findings
+                .iter()
+                .map(|it| finding_text(it, &checked.sources))
+                .collect();
             return Err(format!(
                 "{}: expected {expected:?}, got {actual:?}\n{text}",
                 documents[index]["metadata"]["name"]

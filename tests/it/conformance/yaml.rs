@@ -26,8 +26,17 @@ fn texts_are_read_as_by_pyyaml() {
             (Err(difference), None) => failures.push(format!("{} {difference}", case["id"])),
         }
     }
-    eprintln!("yaml: {passed} of {} pass, excused:\n{}", cases.len(), excused.join("\n"));
-    assert!(failures.is_empty(), "{} differ:\n{}", failures.len(), failures.join("\n\n"));
+    eprintln!(
+        "yaml: {passed} of {} pass, excused:\n{}",
+        cases.len(),
+        excused.join("\n")
+    );
+    assert!(
+        failures.is_empty(),
+        "{} differ:\n{}",
+        failures.len(),
+        failures.join("\n\n")
+    );
 }
 
 /// A text that Deckhand's parser refuses cannot be deployed, regardless of the chosen meaning.
@@ -47,12 +56,21 @@ fn every_text_refused_by_pyyaml_is_an_error_in_both_meanings() {
             let is_of_file = |finding: &&Diagnostic| finding.rule.name != "missing-layering-policy";
             let mut found = checked.findings.diagnostics.iter().filter(is_of_file);
             if !found.any(says_refused) {
-                wrong.push(format!("{} {semantics:?}: {text}\n{}", case["id"], findings(&checked)));
+                wrong.push(format!(
+                    "{} {semantics:?}: {text}\n{}",
+                    case["id"],
+                    findings(&checked)
+                ));
             }
         }
     }
     assert!(refusals > 90, "{refusals} refusals were checked");
-    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 fn compare(text: &str, outcome: &Json) -> Result<(), String> {
@@ -62,19 +80,31 @@ fn compare(text: &str, outcome: &Json) -> Result<(), String> {
         return if fatal {
             Ok(())
         } else {
-            Err(format!("is refused by PyYAML: {}\n{text}", outcome["error"]))
+            Err(format!(
+                "is refused by PyYAML: {}\n{text}",
+                outcome["error"]
+            ))
         };
     };
     if fatal {
         return Err(format!("is read by PyYAML: {:?}\n{text}", parsed.problems));
     }
     if expected.len() != parsed.documents.len() {
-        return Err(format!("has {} documents: {:?}", expected.len(), parsed.documents));
+        return Err(format!(
+            "has {} documents: {:?}",
+            expected.len(),
+            parsed.documents
+        ));
     }
     for (expected, document) in expected.iter().zip(&parsed.documents) {
-        let Some(node) = node_of(expected) else { continue };
+        let Some(node) = node_of(expected) else {
+            continue;
+        };
         if !same(&document.root.value, &node.value) {
-            return Err(format!("is {expected}\nnot {:?}\n{text}", document.root.value));
+            return Err(format!(
+                "is {expected}\nnot {:?}\n{text}",
+                document.root.value
+            ));
         }
     }
     Ok(())
@@ -82,5 +112,8 @@ fn compare(text: &str, outcome: &Json) -> Result<(), String> {
 
 /// Whether there is an error other than a duplicate key.
 fn is_refused(parsed: &Parsed) -> bool {
-    !parsed.problems.iter().all(|it| matches!(it.kind, YamlProblemKind::DuplicateKey { .. }))
+    !parsed
+        .problems
+        .iter()
+        .all(|it| matches!(it.kind, YamlProblemKind::DuplicateKey { .. }))
 }

@@ -20,7 +20,8 @@ pub fn verbs() -> Vec<Vec<String>> {
 pub fn leaves() -> Vec<Vec<String>> {
     let all = verbs();
     let is_leaf = |verb: &&Vec<String>| {
-        !all.iter().any(|it| it.len() > verb.len() && it.starts_with(verb.as_slice()))
+        !all.iter()
+            .any(|it| it.len() > verb.len() && it.starts_with(verb.as_slice()))
     };
     all.iter().filter(is_leaf).cloned().collect()
 }
@@ -28,26 +29,38 @@ pub fn leaves() -> Vec<Vec<String>> {
 /// Help of a verb at unlimited width.
 pub fn help(verb: &[String]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
-    command.current_dir(root()).args(verb).arg("--help").env("COLUMNS", "100");
+    command
+        .current_dir(root())
+        .args(verb)
+        .arg("--help")
+        .env("COLUMNS", "100");
     String::from_utf8(command.output().unwrap().stdout).unwrap()
 }
 
 fn below(verb: &[String]) -> Vec<Vec<String>> {
     let help = help(verb);
-    let Some((_, list)) = help.split_once("\nCommands:\n") else { return Vec::new() };
+    let Some((_, list)) = help.split_once("\nCommands:\n") else {
+        return Vec::new();
+    };
     let rows = list.lines().take_while(|line| !line.is_empty());
     // continuation lines have a larger indent
     let names = rows.filter_map(|row| row.strip_prefix("  ")?.split(' ').next());
     let names = names.filter(|name| !name.is_empty() && *name != "help");
     let named = names.map(|name| [verb, &[name.to_owned()]].concat());
-    named.flat_map(|verb| [vec![verb.clone()], below(&verb)].concat()).collect()
+    named
+        .flat_map(|verb| [vec![verb.clone()], below(&verb)].concat())
+        .collect()
 }
 
 #[test]
 fn verbs_are_found() {
     let named: Vec<String> = verbs().iter().map(|verb| verb.join(" ")).collect();
     assert!(named.contains(&"lint".to_owned()) && named.contains(&"config show".to_owned()));
-    assert!(!named.iter().any(|verb| verb.starts_with("debug") || verb.starts_with("help")));
+    assert!(
+        !named
+            .iter()
+            .any(|verb| verb.starts_with("debug") || verb.starts_with("help"))
+    );
     let leaves: Vec<String> = leaves().iter().map(|verb| verb.join(" ")).collect();
     assert!(leaves.contains(&"config show".to_owned()) && !leaves.contains(&"config".to_owned()));
 }
@@ -63,8 +76,9 @@ fn every_verb_is_in_a_page() {
         .collect();
     for verb in leaves() {
         let verb = verb.join(" ");
-        let is_documented =
-            ["layercake ", "`"].iter().any(|it| text.contains(&format!("{it}{verb}")));
+        let is_documented = ["layercake ", "`"]
+            .iter()
+            .any(|it| text.contains(&format!("{it}{verb}")));
         assert!(is_documented, "`layercake {verb}`");
     }
 }
@@ -74,7 +88,10 @@ fn commands_in_pages_are_valid() {
     let mut seen = BTreeSet::new();
     for (path, text) in pages() {
         let typed = |language: &str| ["console", "sh", "yaml", "groovy"].contains(&language);
-        for (_, block) in fenced(&text).into_iter().filter(|(language, _)| typed(language)) {
+        for (_, block) in fenced(&text)
+            .into_iter()
+            .filter(|(language, _)| typed(language))
+        {
             for command in commands_in(&block) {
                 println!("{}: {command:?}", path.display());
                 if seen.insert(command.clone()) {
@@ -89,13 +106,17 @@ fn commands_in_pages_are_valid() {
 /// A block marked as YAML or JSON is valid.
 #[test]
 fn marked_blocks_are_valid() {
-    let pages = pages().into_iter().filter(|(path, _)| path.starts_with(root().join("docs")));
+    let pages = pages()
+        .into_iter()
+        .filter(|(path, _)| path.starts_with(root().join("docs")));
     for (path, text) in pages {
         for (language, block) in fenced(&text) {
             let fault = match language.as_str() {
                 "yaml" => granit_parser::Parser::new_from_str(&block)
                     .find_map(|event| event.err().map(|error| error.to_string())),
-                "json" => serde_json::from_str::<Json>(&block).err().map(|it| it.to_string()),
+                "json" => serde_json::from_str::<Json>(&block)
+                    .err()
+                    .map(|it| it.to_string()),
                 _ => None,
             };
             assert_eq!(fault, None, "{}: {block}", path.display());
@@ -108,10 +129,17 @@ fn marked_blocks_are_valid() {
 pub fn assert_valid_command(words: &[String]) {
     let nowhere = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_layercake"));
-    command.args(words).current_dir(nowhere.path()).stdin(Stdio::null()).env_clear();
+    command
+        .args(words)
+        .current_dir(nowhere.path())
+        .stdin(Stdio::null())
+        .env_clear();
     let output = command.env("TMPDIR", nowhere.path()).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(!errors.contains("try '--help'"), "layercake {words:?}: {errors}");
+    assert!(
+        !errors.contains("try '--help'"),
+        "layercake {words:?}: {errors}"
+    );
 }
 
 /// Arguments of each layercake command in a text with one command a line: after a prompt, a YAML
@@ -135,12 +163,17 @@ pub fn commands_in(text: &str) -> Vec<Vec<String>> {
 fn commands_of_line(line: &str) -> Vec<Vec<String>> {
     let starts = line.match_indices("layercake ").filter(|(at, _)| {
         let before = line[..*at].trim_end();
-        let is_apart = line[..*at].chars().last().is_none_or(|it| " (\"'".contains(it));
+        let is_apart = line[..*at]
+            .chars()
+            .last()
+            .is_none_or(|it| " (\"'".contains(it));
         let is_begun = before.is_empty()
             || before.ends_with(['$', ':', '-', '|', '(', '&', ';', '"', '\'', '[', '!', ',']);
         is_apart && is_begun
     });
-    starts.map(|(at, name)| words(&line[at + name.len()..])).collect()
+    starts
+        .map(|(at, name)| words(&line[at + name.len()..]))
+        .collect()
 }
 
 /// Words of a command up to its end: a pipe, a bracket, a redirection, or two spaces, which precede
@@ -170,9 +203,21 @@ fn commands_are_split_into_words() {
                 diff <(layercake render --rev 'a b') <(layercake render)\nlayercake man | man -l -\n\
                 in /tmp/layercake it lies\n  layercake demo here      the folder\n\
                 - layercake lint \\\n    --auto\n";
-    let found: Vec<String> = commands_in(text).iter().map(|words| words.join("+")).collect();
-    let expected = ["lint+--since+main", "lint+-o+full", "render+--rev+a b", "render", "man"];
-    assert_eq!(found, [&expected[..], &["demo+here", "lint+--auto"]].concat());
+    let found: Vec<String> = commands_in(text)
+        .iter()
+        .map(|words| words.join("+"))
+        .collect();
+    let expected = [
+        "lint+--since+main",
+        "lint+-o+full",
+        "render+--rev+a b",
+        "render",
+        "man",
+    ];
+    assert_eq!(
+        found,
+        [&expected[..], &["demo+here", "lint+--auto"]].concat()
+    );
 }
 
 /// Fenced blocks of a page, with their info strings.

@@ -24,10 +24,18 @@ fn readme_works_in_a_fresh_clone() {
     let newcomer = Newcomer::new();
     let clone = newcomer.clone_of_project();
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let ran = newcomer.follow(&[Visit { folder: clone, steps: steps(&readme) }]);
+    let ran = newcomer.follow(&[Visit {
+        folder: clone,
+        steps: steps(&readme),
+    }]);
     let failed: Vec<&Ran> = ran.iter().filter(|ran| !ran.is_success()).collect();
     assert!(failed.is_empty(), "{failed:#?}");
-    for command in ["cargo install", "cargo run -- demo", "cargo test", "layercake explain-value"] {
+    for command in [
+        "cargo install",
+        "cargo run -- demo",
+        "cargo test",
+        "layercake explain-value",
+    ] {
         assert!(
             ran.iter().any(|it| it.step.command.contains(command)),
             "`{command}` is in {ran:#?}"
@@ -39,8 +47,15 @@ fn readme_works_in_a_fresh_clone() {
 fn followed_pages_print_what_they_show() {
     // The first page installs the program.
     let newcomer = Newcomer::new();
-    let wrong: Vec<String> = FOLLOWED.iter().flat_map(|page| wrong_in(page, &newcomer)).collect();
-    assert!(wrong.is_empty(), "other output is shown than this:\n{}", wrong.join("\n"));
+    let wrong: Vec<String> = FOLLOWED
+        .iter()
+        .flat_map(|page| wrong_in(page, &newcomer))
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "other output is shown than this:\n{}",
+        wrong.join("\n")
+    );
 }
 
 /// Commands of a page that fail, or whose output differs from the page, with their output.
@@ -48,17 +63,29 @@ fn wrong_in(name: &str, newcomer: &Newcomer) -> Vec<String> {
     let path = root().join("docs").join(name);
     let page = fs::read_to_string(&path).unwrap();
     let (first, own) = page.split_once(OWN_REPOSITORY).unwrap_or((&page, ""));
-    let mut visits = vec![Visit { folder: newcomer.home(), steps: steps(first) }];
+    let mut visits = vec![Visit {
+        folder: newcomer.home(),
+        steps: steps(first),
+    }];
     if !own.is_empty() {
-        visits.push(Visit { folder: newcomer.own_repository(), steps: steps(own) });
+        visits.push(Visit {
+            folder: newcomer.own_repository(),
+            steps: steps(own),
+        });
     }
     let (mut updated, mut wrong) = (page.clone(), Vec::new());
     let ran = newcomer.follow(&visits);
     assert!(ran.len() > 4, "{name} has commands: {ran:#?}");
     for ran in ran {
-        let Ran { step: Step { command, shown }, code, printed } = &ran;
+        let Ran {
+            step: Step { command, shown },
+            code,
+            printed,
+        } = &ran;
         let lines: Option<Vec<&str>> = shown.as_ref().map(|shown| shown.lines().collect());
-        let is_right = lines.as_ref().is_none_or(|shown| examples::is_shown(printed, shown));
+        let is_right = lines
+            .as_ref()
+            .is_none_or(|shown| examples::is_shown(printed, shown));
         if is_right && ran.is_success() {
             continue;
         }
@@ -68,7 +95,9 @@ fn wrong_in(name: &str, newcomer: &Newcomer) -> Vec<String> {
                 let old = format!("$ {command}\n{}", shown.as_ref().unwrap());
                 updated = updated.replacen(&old, &format!("$ {command}\n{new}"), 1);
             }
-            None => wrong.push(format!("{name} (exit code {code}):\n$ {command}\n{printed}")),
+            None => wrong.push(format!(
+                "{name} (exit code {code}):\n$ {command}\n{printed}"
+            )),
         }
     }
     if updated != page {
@@ -129,22 +158,33 @@ fn steps(text: &str) -> Vec<Step> {
     for (language, block) in fenced(text) {
         match language.as_str() {
             "console" => {
-                steps.extend(examples::commands(&block).into_iter().map(|(command, shown)| Step {
-                    command: command.to_owned(),
-                    shown: Some(examples::joined(&shown)),
-                }));
+                steps.extend(
+                    examples::commands(&block)
+                        .into_iter()
+                        .map(|(command, shown)| Step {
+                            command: command.to_owned(),
+                            shown: Some(examples::joined(&shown)),
+                        }),
+                );
             }
             "sh" => steps.extend(
                 block
                     .replace("\\\n", "")
                     .lines()
                     .filter(|line| !line.is_empty())
-                    .map(|line| Step { command: line.to_owned(), shown: None }),
+                    .map(|line| Step {
+                        command: line.to_owned(),
+                        shown: None,
+                    }),
             ),
             _ => {}
         }
     }
-    steps.retain(|step| !SKIPPED.iter().any(|(skipped, _)| step.command.starts_with(skipped)));
+    steps.retain(|step| {
+        !SKIPPED
+            .iter()
+            .any(|(skipped, _)| step.command.starts_with(skipped))
+    });
     steps
 }
 
@@ -171,7 +211,9 @@ const PRE_COMMIT: &str = "[[ $1 == install && -f .pre-commit-config.yaml ]]\n";
 
 impl Newcomer {
     fn new() -> Self {
-        let newcomer = Self { folder: tempfile::tempdir().unwrap() };
+        let newcomer = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
         for folder in ["home/.cargo/bin", "tools", "tmp", "project"] {
             fs::create_dir_all(newcomer.path(folder)).unwrap();
         }
@@ -186,7 +228,9 @@ impl Newcomer {
     fn copy_project(&self, to: &Path) {
         let list = "git -c safe.directory='*' ls-files -z --cached --others --exclude-standard";
         let listed = self.run(root(), list);
-        let files = listed.split('\0').filter(|file| root().join(file).is_file());
+        let files = listed
+            .split('\0')
+            .filter(|file| root().join(file).is_file());
         for file in files {
             copy(&root().join(file), &to.join(file));
         }
@@ -232,8 +276,9 @@ impl Newcomer {
             writeln!(script, "cd '{}'", visit.folder.display()).unwrap();
             for step in &visit.steps {
                 // The demo prints the folder that it creates, which differs here.
-                let command =
-                    step.command.replace("/tmp/layercake-demo", "\"$TMPDIR\"/layercake-demo");
+                let command = step
+                    .command
+                    .replace("/tmp/layercake-demo", "\"$TMPDIR\"/layercake-demo");
                 writeln!(script, "{command}\nprintf '%s\\036' $?").unwrap();
             }
         }
@@ -241,13 +286,25 @@ impl Newcomer {
         let printed = printed.replace(self.path("tmp").to_str().unwrap(), "/tmp");
         let steps = visits.iter().flat_map(|visit| &visit.steps).cloned();
         // The exit code is after the last line of the output.
-        let ran = steps.zip(printed.split_terminator('\x1e')).map(|(step, printed)| {
-            let (printed, code) = printed.split_at(printed.rfind('\n').map_or(0, |end| end + 1));
-            let code = code.parse().unwrap_or_else(|_| panic!("`{step:?}` prints half a line"));
-            Ran { step, code, printed: printed.to_owned() }
-        });
+        let ran = steps
+            .zip(printed.split_terminator('\x1e'))
+            .map(|(step, printed)| {
+                let (printed, code) =
+                    printed.split_at(printed.rfind('\n').map_or(0, |end| end + 1));
+                let code = code
+                    .parse()
+                    .unwrap_or_else(|_| panic!("`{step:?}` prints half a line"));
+                Ran {
+                    step,
+                    code,
+                    printed: printed.to_owned(),
+                }
+            });
         let ran: Vec<Ran> = ran.collect();
-        assert_eq!(ran.len(), visits.iter().map(|visit| visit.steps.len()).sum::<usize>());
+        assert_eq!(
+            ran.len(),
+            visits.iter().map(|visit| visit.steps.len()).sum::<usize>()
+        );
         ran
     }
 
@@ -260,9 +317,17 @@ impl Newcomer {
             !folder.join("layercake").exists()
         });
         let mut command = Command::new("bash");
-        command.args(["--noprofile", "--norc", "-c", script]).current_dir(folder).env_clear();
-        command.env("PATH", std::env::join_paths(folders.into_iter().chain(inherited)).unwrap());
-        command.env("HOME", self.home()).env("TMPDIR", self.path("tmp"));
+        command
+            .args(["--noprofile", "--norc", "-c", script])
+            .current_dir(folder)
+            .env_clear();
+        command.env(
+            "PATH",
+            std::env::join_paths(folders.into_iter().chain(inherited)).unwrap(),
+        );
+        command
+            .env("HOME", self.home())
+            .env("TMPDIR", self.path("tmp"));
         command.env("PROGRAM", env!("CARGO_BIN_EXE_layercake"));
         let settings = [
             ("user.name", "Newcomer".to_owned()),
@@ -273,13 +338,19 @@ impl Newcomer {
             ),
         ]
         .map(|(key, value)| (key.to_owned(), value));
-        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_COUNT", "3");
+        command
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_COUNT", "3");
         for (index, (key, value)) in settings.iter().enumerate() {
             command.env(format!("GIT_CONFIG_KEY_{index}"), key);
             command.env(format!("GIT_CONFIG_VALUE_{index}"), value);
         }
         let output = command.output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap()
     }
 }

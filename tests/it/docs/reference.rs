@@ -27,7 +27,12 @@ fn commands_page() -> String {
     let all = [vec![Vec::new()], verbs()].concat();
     for verb in all {
         let name = [&["layercake".to_owned()], &verb[..]].concat().join(" ");
-        write!(page, "\n## {name}\n\n```text\n{}\n```\n", help(&verb).trim_end()).unwrap();
+        write!(
+            page,
+            "\n## {name}\n\n```text\n{}\n```\n",
+            help(&verb).trim_end()
+        )
+        .unwrap();
     }
     page
 }
@@ -40,7 +45,10 @@ fn settings_page() -> String {
          [JSON Schema](layercake.schema.json). [Configuration](configuration.md)\nexplains how the file \
          is found and used, and `layercake config show` prints the value of each setting.\n",
     );
-    let settings = Settings { schema: &schema, page: &mut page };
+    let settings = Settings {
+        schema: &schema,
+        page: &mut page,
+    };
     settings.add_below("", &schema);
     page
 }
@@ -70,12 +78,16 @@ impl Settings<'_> {
     }
 
     fn add(&mut self, name: &str, setting: &Json) {
-        let description = setting["description"].as_str().expect("a setting has a description");
+        let description = setting["description"]
+            .as_str()
+            .expect("a setting has a description");
         let level = if name.contains('.') { "###" } else { "##" };
         write!(self.page, "\n{level} `{name}`\n\n{description}.\n").unwrap();
         let facts: Vec<String> = [
             kind(setting).map(|kind| format!("**Type**: {kind}")),
-            setting.get("default").map(|value| format!("**Default**: `{value}`")),
+            setting
+                .get("default")
+                .map(|value| format!("**Default**: `{value}`")),
         ]
         .into_iter()
         .flatten()
@@ -88,17 +100,29 @@ impl Settings<'_> {
 
 /// The schema to which a reference leads, with the reference's own description.
 fn resolved<'s>(schema: &'s Json, part: &'s Json) -> &'s Json {
-    let pointer = part["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
-    pointer.map_or(part, |pointer| schema.pointer(pointer).expect("a reference leads somewhere"))
+    let pointer = part["$ref"]
+        .as_str()
+        .and_then(|reference| reference.strip_prefix('#'));
+    pointer.map_or(part, |pointer| {
+        schema
+            .pointer(pointer)
+            .expect("a reference leads somewhere")
+    })
 }
 
 fn kind(setting: &Json) -> Option<String> {
     if let Some(values) = setting["enum"].as_array() {
-        let values = values.iter().filter_map(Json::as_str).map(|value| format!("`{value}`"));
+        let values = values
+            .iter()
+            .filter_map(Json::as_str)
+            .map(|value| format!("`{value}`"));
         return Some(values.collect::<Vec<_>>().join(", "));
     }
     Some(match setting["type"].as_str()? {
-        "array" => format!("list of {}s", setting["items"]["type"].as_str().unwrap_or("value")),
+        "array" => format!(
+            "list of {}s",
+            setting["items"]["type"].as_str().unwrap_or("value")
+        ),
         "object" if setting.get("properties").is_some() => return None,
         "object" => "mapping".to_owned(),
         other => other.to_owned(),

@@ -37,11 +37,16 @@ fn pegleg_codes_agree_with_the_rules() {
     let mut documented = BTreeSet::new();
     for row in rows("docs/pegleg.md", "| code | Pegleg looks for | rules here |") {
         let code = row[0].trim_matches('`').to_owned();
-        let names = row[2].split("[`").skip(1).map(|rest| rest.split('`').next().unwrap());
+        let names = row[2]
+            .split("[`")
+            .skip(1)
+            .map(|rest| rest.split('`').next().unwrap());
         documented.extend(names.map(|name| (code.clone(), name.to_owned())));
     }
     let aliases = |rule: &'static layercake::diagnostic::Rule| {
-        rule.aliases.iter().map(|alias| ((*alias).to_owned(), rule.name.to_owned()))
+        rule.aliases
+            .iter()
+            .map(|alias| ((*alias).to_owned(), rule.name.to_owned()))
     };
     let expected: BTreeSet<_> = RULES.iter().flat_map(|rule| aliases(rule)).collect();
     assert_eq!(documented, expected);
@@ -52,7 +57,11 @@ fn pegleg_codes_agree_with_the_rules() {
 fn environment_variables_are_documented() {
     let documented: BTreeSet<String> = rows("docs/ci.md", "| variable | what it does |")
         .iter()
-        .flat_map(|row| row[0].split(", ").map(|name| name.trim_matches('`').to_owned()))
+        .flat_map(|row| {
+            row[0]
+                .split(", ")
+                .map(|name| name.trim_matches('`').to_owned())
+        })
         .collect();
     let also = [
         "GITHUB_EVENT_PATH",
@@ -63,18 +72,28 @@ fn environment_variables_are_documented() {
         "CLICOLOR_FORCE",
         "FORCE_COLOR",
     ];
-    let read = Environment::VARIABLES.iter().chain(&also).map(|name| (*name).to_owned());
+    let read = Environment::VARIABLES
+        .iter()
+        .chain(&also)
+        .map(|name| (*name).to_owned());
     assert_eq!(documented, read.collect());
 }
 
 /// Cells of the table that begins with `heading`.
 fn rows(page: &str, heading: &str) -> Vec<Vec<String>> {
     let text = fs::read_to_string(root().join(page)).unwrap();
-    let (_, table) = text.split_once(&format!("\n{heading}\n")).expect("the page has the table");
-    let rows = table.lines().skip(1).take_while(|line| line.starts_with('|'));
+    let (_, table) = text
+        .split_once(&format!("\n{heading}\n"))
+        .expect("the page has the table");
+    let rows = table
+        .lines()
+        .skip(1)
+        .take_while(|line| line.starts_with('|'));
     let cells = |row: &str| {
         let row = row.trim_matches('|').replace("\\|", "\u{1}");
-        row.split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect()
+        row.split('|')
+            .map(|cell| cell.trim().replace('\u{1}', "|"))
+            .collect()
     };
     rows.map(cells).collect()
 }
@@ -91,9 +110,13 @@ fn performance_page_has_all_tables() {
     let mut written = page.clone();
     for table in &measured::TABLES {
         let (begin, end) = measured::markers(table.name);
-        let (_, rest) =
-            page.split_once(&begin).unwrap_or_else(|| panic!("no table `{}`", table.name));
-        let text = rest.split_once(&end).unwrap_or_else(|| panic!("no end of `{}`", table.name)).0;
+        let (_, rest) = page
+            .split_once(&begin)
+            .unwrap_or_else(|| panic!("no table `{}`", table.name));
+        let text = rest
+            .split_once(&end)
+            .unwrap_or_else(|| panic!("no end of `{}`", table.name))
+            .0;
         let mut lines = text.trim_start().lines();
         assert_eq!(lines.next(), Some(table.head), "run `cargo bench -- table`");
         assert_eq!(lines.next(), Some(&*measured::rule_of(table.head)));
@@ -103,7 +126,11 @@ fn performance_page_has_all_tables() {
             assert_eq!(row.matches('|').count(), columns, "{}: {row}", table.name);
             rows += 1;
         }
-        assert!(rows > 0, "`{}` has no rows; run `cargo bench -- table`", table.name);
+        assert!(
+            rows > 0,
+            "`{}` has no rows; run `cargo bench -- table`",
+            table.name
+        );
         written = measured::put(&written, table.name, text.trim_start_matches('\n')).unwrap();
     }
     assert_eq!(written, page, "writing the same tables changes the page");

@@ -14,16 +14,24 @@ use crate::cli::{Sandbox, broken, formats};
 /// note.
 fn repository() -> Sandbox {
     let sandbox = Sandbox::with_sites();
-    let named = |name: &str| broken().replace("broken", name).replace("nowhere", &absent(name));
-    let ignored = named("ignored-one")
-        .replace(", path: .}", ", path: .}  # layercake: ignore[missing-source] known");
+    let named = |name: &str| {
+        broken()
+            .replace("broken", name)
+            .replace("nowhere", &absent(name))
+    };
+    let ignored = named("ignored-one").replace(
+        ", path: .}",
+        ", path: .}  # layercake: ignore[missing-source] known",
+    );
     sandbox.write("site/lab/ignored-one.yaml", ignored);
     for name in ["unchanged-one", "unchanged-two", "fixed-one"] {
         sandbox.write(&format!("site/lab/{name}.yaml"), named(name));
     }
     sandbox.commit();
-    sandbox
-        .write("site/lab/fixed-one.yaml", named("fixed-one").replace(&absent("fixed-one"), "only"));
+    sandbox.write(
+        "site/lab/fixed-one.yaml",
+        named("fixed-one").replace(&absent("fixed-one"), "only"),
+    );
     for name in ["new-one", "new-two"] {
         sandbox.write(&format!("site/prod/{name}.yaml"), named(name));
     }
@@ -60,7 +68,12 @@ fn listed<'a>(report: &'a Json, arguments: &[&str]) -> Vec<&'a Json> {
             && (!is_suppressed || arguments.contains(&"--show-ignored"))
             && (!is_unchanged || arguments.contains(&"--all-findings"))
     };
-    report["findings"].as_array().unwrap().iter().filter(is_wanted).collect()
+    report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(is_wanted)
+        .collect()
 }
 
 /// Number of findings in a format, as counted by a reader of it.
@@ -75,22 +88,29 @@ fn counted(format: &str, text: &str) -> Option<usize> {
                 .count(),
         ),
         "full" => {
-            let is_headline =
-                |line: &&str| ["error[", "warning[", "note["].iter().any(|it| line.starts_with(it));
+            let is_headline = |line: &&str| {
+                ["error[", "warning[", "note["]
+                    .iter()
+                    .any(|it| line.starts_with(it))
+            };
             let is_counted = |line: &str| {
                 let (count, rest) = line.strip_prefix("… ")?.split_once(' ')?;
-                rest.starts_with("more note").then(|| count.parse::<usize>().unwrap())
+                rest.starts_with("more note")
+                    .then(|| count.parse::<usize>().unwrap())
             };
             let notes: usize = text.lines().filter_map(is_counted).sum();
             Some(text.lines().filter(is_headline).count() + notes)
         }
         "github" => {
-            let of = annotations(text).into_iter().map(|it| match &*it.properties["title"] {
-                "omitted" => {
-                    it.data.split_once(" more finding").map_or(0, |it| it.0.parse().unwrap())
-                }
-                title => usize::from(layercake::rules::find(title).is_some()),
-            });
+            let of = annotations(text)
+                .into_iter()
+                .map(|it| match &*it.properties["title"] {
+                    "omitted" => it
+                        .data
+                        .split_once(" more finding")
+                        .map_or(0, |it| it.0.parse().unwrap()),
+                    title => usize::from(layercake::rules::find(title).is_some()),
+                });
             Some(of.sum())
         }
         "sarif" => Some(parsed()["runs"][0]["results"].as_array().unwrap().len()),
@@ -108,7 +128,13 @@ const RUNS: [&[&str]; 7] = [
     &["lint", "--since", "HEAD"],
     &["lint", "--since", "HEAD", "--all-findings"],
     &["lint", "--since", "HEAD", "--show-ignored"],
-    &["lint", "--since", "HEAD", "--all-findings", "--show-ignored"],
+    &[
+        "lint",
+        "--since",
+        "HEAD",
+        "--all-findings",
+        "--show-ignored",
+    ],
     &["diff", "HEAD"],
 ];
 
@@ -125,13 +151,27 @@ fn every_format_has_all_findings_or_counts_the_rest() {
         for (format, text) in &formats {
             // `diff` does not list findings in a line each, but edits.
             if let Some(count) = counted(format, text).filter(|_| arguments[0] == "lint") {
-                let others = if *format == "sarif" { omitted(&report) } else { 0 };
-                assert_eq!(count, listed.len() + others, "{arguments:?} -o {format}:\n{text}");
+                let others = if *format == "sarif" {
+                    omitted(&report)
+                } else {
+                    0
+                };
+                assert_eq!(
+                    count,
+                    listed.len() + others,
+                    "{arguments:?} -o {format}:\n{text}"
+                );
             }
             if arguments[0] == "diff" && *format != "json" {
                 continue;
             }
-            for name in ["unchanged-one", "unchanged-two", "new-one", "new-two", "ignored-one"] {
+            for name in [
+                "unchanged-one",
+                "unchanged-two",
+                "new-one",
+                "new-two",
+                "ignored-one",
+            ] {
                 let is_of = |it: &&&Json| it["message"].as_str().unwrap().contains(&absent(name));
                 let is_listed = listed.iter().any(|it| is_of(&it))
                     || *format == "json" && is_there(&report, name)
@@ -145,17 +185,28 @@ fn every_format_has_all_findings_or_counts_the_rest() {
         }
     }
     let counts: Vec<usize> = RUNS.iter().map(|run| seen[&run.join(" ")]).collect();
-    assert!(counts[..6].iter().all(|count| *count >= 2) && counts[6] == 0, "{seen:?}");
+    assert!(
+        counts[..6].iter().all(|count| *count >= 2) && counts[6] == 0,
+        "{seen:?}"
+    );
     assert_eq!(omitted_by_run, [0, 0, 2, 0, 2, 0, 0]);
-    assert!(counts[0] < counts[1] && counts[2] < counts[3] && counts[2] < counts[4], "{seen:?}");
+    assert!(
+        counts[0] < counts[1] && counts[2] < counts[3] && counts[2] < counts[4],
+        "{seen:?}"
+    );
     let first = &sandbox.findings(&[])[0];
-    assert_eq!(first["severity"], "note", "the first finding is a note: {first}");
+    assert_eq!(
+        first["severity"], "note",
+        "the first finding is a note: {first}"
+    );
 }
 
 /// Whether a finding of this name is in the report.
 fn is_there(report: &Json, name: &str) -> bool {
     let findings = report["findings"].as_array().unwrap();
-    findings.iter().any(|it| it["message"].as_str().unwrap().contains(&absent(name)))
+    findings
+        .iter()
+        .any(|it| it["message"].as_str().unwrap().contains(&absent(name)))
         || report["lines"].to_string().contains(&absent(name))
         || report["edits"].to_string().contains(&absent(name))
 }
@@ -169,8 +220,13 @@ fn omitted_findings_are_counted() {
     let findings: Vec<Json> = (0..ALL)
         .map(|at| {
             let file = format!("site/lab/{}/file-{at:04}.yaml", "folder/".repeat(6));
-            let mut it =
-                finding("missing-parent", levels[at % 3], &format!("finding-{at:04}."), &file, 1);
+            let mut it = finding(
+                "missing-parent",
+                levels[at % 3],
+                &format!("finding-{at:04}."),
+                &file,
+                1,
+            );
             it["fingerprint"] = format!("{at:032x}").into();
             it["notes"] =
                 json!(["a note that is not short, as notes are where much is to be said"]);
@@ -182,23 +238,33 @@ fn omitted_findings_are_counted() {
         let ran = sandbox.run(&["report", "saved.json", "-o", format]);
         assert_eq!(ran.stderr, "", "-o {format}");
         let text = ran.stdout;
-        let tokens =
-            text.match_indices("finding-").filter_map(|(at, it)| text[at + it.len()..].get(..5));
+        let tokens = text
+            .match_indices("finding-")
+            .filter_map(|(at, it)| text[at + it.len()..].get(..5));
         let shown: BTreeSet<&str> = tokens.filter(|it| it.ends_with('.')).collect();
         match format {
             "github" => assert_eq!((counted(format, &text), shown.len()), (Some(ALL), 27)),
             "json" | "sarif" | "junit" | "gitlab" | "html" => {
                 assert_eq!(shown.len(), ALL, "-o {format}");
-                assert!(counted(format, &text).is_none_or(|count| count == ALL), "-o {format}");
+                assert!(
+                    counted(format, &text).is_none_or(|count| count == ALL),
+                    "-o {format}"
+                );
             }
             _ => {
                 let words = [" more finding", " more error", " more note", " more (-v)"];
                 let said = words.iter().flat_map(|word| text.match_indices(word));
                 let said = said.map(|(at, _)| {
                     let digits = text[..at].rfind(|it: char| !it.is_ascii_digit());
-                    text[digits.map_or(0, |it| it + 1)..at].parse::<usize>().unwrap_or(0)
+                    text[digits.map_or(0, |it| it + 1)..at]
+                        .parse::<usize>()
+                        .unwrap_or(0)
                 });
-                assert_eq!(said.sum::<usize>(), ALL - shown.len(), "-o {format}: {text}");
+                assert_eq!(
+                    said.sum::<usize>(),
+                    ALL - shown.len(),
+                    "-o {format}: {text}"
+                );
             }
         }
     }

@@ -11,13 +11,23 @@ use super::readers::{Command, annotations, visible};
 use crate::cli::{POLICY, Sandbox, definition, document};
 
 fn annotated(findings: &[Json], edits: &[Json]) -> Vec<Command> {
-    annotations(&written(ReportFormat::Github, &report(findings, edits), USUAL))
+    annotations(&written(
+        ReportFormat::Github,
+        &report(findings, edits),
+        USUAL,
+    ))
 }
 
 /// Location at which a command is shown.
 fn place(command: &Command) -> String {
     let of = |key: &str| command.properties.get(key).map_or("-", String::as_str);
-    format!("{}:{}:{}-{}", of("file"), of("line"), of("col"), of("endColumn"))
+    format!(
+        "{}:{}:{}-{}",
+        of("file"),
+        of("line"),
+        of("col"),
+        of("endColumn")
+    )
 }
 
 #[test]
@@ -30,7 +40,10 @@ fn finding_is_annotated_at_its_line() {
     all["sites"] = json!("s3");
     let commands = annotated(&[all], &[]);
     assert_eq!(commands.len(), 1);
-    assert_eq!((commands[0].name.as_str(), place(&commands[0])), ("error", "a.yaml:4:3-7".into()));
+    assert_eq!(
+        (commands[0].name.as_str(), place(&commands[0])),
+        ("error", "a.yaml:4:3-7".into())
+    );
     assert_eq!(commands[0].properties["title"], "missing-parent");
     assert_eq!(
         commands[0].data,
@@ -51,42 +64,74 @@ fn locations_that_github_cannot_show_are_in_the_text() {
     let place_of_many = json!({"file": "a.yaml", "line": 4, "column": 3, "end_line": 9,
                                "end_column": 1, "label": ""});
     // GitHub shows a multi-line annotation below its last line.
-    assert_eq!(of(place_of_many), ("a.yaml:4:3--".into(), "no parent".into()));
+    assert_eq!(
+        of(place_of_many),
+        ("a.yaml:4:3--".into(), "no parent".into())
+    );
     let decoded = json!({"file": "a", "line": 4, "column": 3, "end_line": 4, "end_column": 9,
                          "label": "", "decoded": {"name": "a#2", "line": 7, "column": 1,
                                                   "end_line": 7, "end_column": 2}});
-    assert_eq!(of(decoded), ("a:4:3-9".into(), "a:4:3 (decoded, a#2:7:1): no parent".into()));
+    assert_eq!(
+        of(decoded),
+        (
+            "a:4:3-9".into(),
+            "a:4:3 (decoded, a#2:7:1): no parent".into()
+        )
+    );
     // An escaped path would name another file.
     let hidden = label("a\u{1b}[31m.yaml", 4, "");
-    assert_eq!(of(hidden), ("-:-:---".into(), "a\\x1b[31m.yaml:4:3: no parent".into()));
+    assert_eq!(
+        of(hidden),
+        ("-:-:---".into(), "a\\x1b[31m.yaml:4:3: no parent".into())
+    );
     assert_eq!(of(label("", 1, "")).0, "-:-:---");
 }
 
 #[test]
 fn annotations_are_limited_to_those_github_keeps() {
-    for (level, word) in [("error", "error"), ("warning", "warning"), ("note", "notice")] {
+    for (level, word) in [
+        ("error", "error"),
+        ("warning", "warning"),
+        ("note", "notice"),
+    ] {
         for count in [1, 9, 10, 11, 500] {
-            let findings: Vec<Json> =
-                (1..=count).map(|at| finding("missing-parent", level, "m", "a.yaml", at)).collect();
+            let findings: Vec<Json> = (1..=count)
+                .map(|at| finding("missing-parent", level, "m", "a.yaml", at))
+                .collect();
             let commands = annotated(&findings, &[]);
             assert!(commands.iter().all(|it| it.name == word));
             let last = &commands.last().unwrap().data;
-            let left_out = last.split_once(" more finding").map_or(0, |it| it.0.parse().unwrap());
+            let left_out = last
+                .split_once(" more finding")
+                .map_or(0, |it| it.0.parse().unwrap());
             let shown = commands.len() - usize::from(left_out > 0);
-            assert_eq!((shown + left_out, commands.len()), (count, count.min(10)), "{last}");
+            assert_eq!(
+                (shown + left_out, commands.len()),
+                (count, count.min(10)),
+                "{last}"
+            );
         }
     }
     // Levels have separate limits.
     let mixed: Vec<Json> = (0..60)
-        .map(|at| finding("missing-parent", ["error", "warning", "note"][at % 3], "m", "a", at + 1))
+        .map(|at| {
+            finding(
+                "missing-parent",
+                ["error", "warning", "note"][at % 3],
+                "m",
+                "a",
+                at + 1,
+            )
+        })
         .collect();
     assert_eq!(annotated(&mixed, &[edit("e1", "b.yaml", 3, 0)]).len(), 30);
 }
 
 #[test]
 fn most_important_annotations_are_kept() {
-    let mut findings: Vec<Json> =
-        (1..=12).map(|at| finding("missing-parent", "error", "old", "a.yaml", at)).collect();
+    let mut findings: Vec<Json> = (1..=12)
+        .map(|at| finding("missing-parent", "error", "old", "a.yaml", at))
+        .collect();
     for old in &mut findings {
         old["state"] = "unchanged".into();
     }
@@ -96,17 +141,28 @@ fn most_important_annotations_are_kept() {
     ignored["suppressed"] =
         json!({"kind": "comment", "file": "a.yaml", "line": 2, "reason": "we know"});
     findings.extend([new, ignored]);
-    let listing = FindingFilter { all: true, ignored: true };
-    let commands = annotations(&written(ReportFormat::Github, &report(&findings, &[]), listing));
+    let listing = FindingFilter {
+        all: true,
+        ignored: true,
+    };
+    let commands = annotations(&written(
+        ReportFormat::Github,
+        &report(&findings, &[]),
+        listing,
+    ));
     assert_eq!(commands[0].data, "new");
     assert!(commands[1].data.ends_with("also present on the base side"));
-    assert!(commands[9].data.starts_with("4 more findings omitted"), "{commands:?}");
+    assert!(
+        commands[9].data.starts_with("4 more findings omitted"),
+        "{commands:?}"
+    );
     // Findings that do not fail the run are not shown as errors.
     assert_eq!(commands[10].name, "notice");
     assert!(commands[10].data.ends_with("ignored by a.yaml:2: we know"));
     // Edits are ordered by the number of changed outputs.
-    let mut edits: Vec<Json> =
-        (1..=15).map(|at| edit(&format!("e{at}"), "a.yaml", at, at)).collect();
+    let mut edits: Vec<Json> = (1..=15)
+        .map(|at| edit(&format!("e{at}"), "a.yaml", at, at))
+        .collect();
     for (at, edit) in edits.iter_mut().enumerate() {
         edit["after"] = json!({"text": at.to_string(), "value": at});
     }
@@ -114,16 +170,28 @@ fn most_important_annotations_are_kept() {
     (1..=15).for_each(|at| add_outputs(&mut report, &format!("e{at}"), "s1", at));
     let read = read(&report.to_string()).unwrap();
     let commands = annotations(&written(ReportFormat::Github, &read, USUAL));
-    let lines: Vec<&str> = commands.iter().take(9).map(|it| &*it.properties["line"]).collect();
+    let lines: Vec<&str> = commands
+        .iter()
+        .take(9)
+        .map(|it| &*it.properties["line"])
+        .collect();
     assert_eq!(lines, ["15", "14", "13", "12", "11", "10", "9", "8", "7"]);
-    assert!(commands[9].data.starts_with("6 more edits omitted"), "{}", commands[9].data);
+    assert!(
+        commands[9].data.starts_with("6 more edits omitted"),
+        "{}",
+        commands[9].data
+    );
 }
 
 #[test]
 fn edits_of_equal_values_are_one_annotation_with_both_values() {
     let mut other = edit("e3", "b.yaml", 1, 1);
     other["after"] = json!({"text": "3", "value": 3});
-    let edits = [edit("e1", "a.yaml", 3, 1), edit("e2", "a.yaml", 8, 1), other];
+    let edits = [
+        edit("e1", "a.yaml", 3, 1),
+        edit("e2", "a.yaml", 8, 1),
+        other,
+    ];
     let mut all = json_report(&[], &edits);
     for edit in ["e1", "e2", "e3"] {
         add_outputs(&mut all, edit, "s1", 1);
@@ -164,7 +232,10 @@ fn broken_elsewhere() -> Sandbox {
     let parent = document("parent", "global", "{a: 1}").replace("  storagePolicy", labels);
     sandbox.write("global/parent.yaml", &parent);
     for site in ["lab", "prod"] {
-        sandbox.write(&format!("site/{site}/site-definition.yaml"), definition(site, ""));
+        sandbox.write(
+            &format!("site/{site}/site-definition.yaml"),
+            definition(site, ""),
+        );
         let child = document("child", "site", "{b: 2}").replace(
             "layer: site}",
             "layer: site, parentSelector: {name: parent}, actions: [{method: merge, path: .}]}",
@@ -172,7 +243,10 @@ fn broken_elsewhere() -> Sandbox {
         sandbox.write(&format!("site/{site}/child.yaml"), child);
     }
     sandbox.commit();
-    sandbox.write("global/parent.yaml", parent.replace("{name: parent}", "{name: other}"));
+    sandbox.write(
+        "global/parent.yaml",
+        parent.replace("{name: parent}", "{name: other}"),
+    );
     sandbox
 }
 
@@ -184,34 +258,70 @@ fn finding_outside_of_the_diff_is_annotated_at_its_edit() {
     let commands = annotations(&ran.stdout);
     let errors: Vec<&Command> = commands.iter().filter(|it| it.name == "error").collect();
     assert_eq!(errors.len(), 1, "{commands:?}");
-    assert!(place(errors[0]).starts_with("global/parent.yaml:6:"), "{errors:?}");
-    assert!(errors[0].data.starts_with("no `example/Any/v1` in a higher layer has the labels"));
+    assert!(
+        place(errors[0]).starts_with("global/parent.yaml:6:"),
+        "{errors:?}"
+    );
+    assert!(
+        errors[0]
+            .data
+            .starts_with("no `example/Any/v1` in a higher layer has the labels")
+    );
     for site in ["lab", "prod"] {
         let own = format!("\nsite/{site}/child.yaml:7:");
         assert!(errors[0].data.contains(&own), "{errors:?}");
     }
     // The edit is named there and not annotated again.
-    assert!(errors[0].data.contains("parent (global)"), "{}", errors[0].data);
-    assert!(commands.iter().all(|it| it.name != "notice"), "{commands:?}");
+    assert!(
+        errors[0].data.contains("parent (global)"),
+        "{}",
+        errors[0].data
+    );
+    assert!(
+        commands.iter().all(|it| it.name != "notice"),
+        "{commands:?}"
+    );
 }
 
 #[test]
 fn removed_lines_are_not_annotated() {
     let sandbox = broken_elsewhere();
     std::fs::remove_file(sandbox.path("global/parent.yaml")).unwrap();
-    let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", "github", "--max-sites", "1"]);
+    let ran = sandbox.run(&[
+        "lint",
+        "--since",
+        "HEAD",
+        "-o",
+        "github",
+        "--max-sites",
+        "1",
+    ]);
     let commands = annotations(&ran.stdout);
     for command in &commands {
         let file = command.properties.get("file");
-        assert!(file.is_none_or(|file| sandbox.path(file).is_file()), "{command:?}");
+        assert!(
+            file.is_none_or(|file| sandbox.path(file).is_file()),
+            "{command:?}"
+        );
     }
-    let gate = commands.iter().find(|it| it.properties["title"] == "reach-over-limit").unwrap();
+    let gate = commands
+        .iter()
+        .find(|it| it.properties["title"] == "reach-over-limit")
+        .unwrap();
     assert!(gate.data.contains("\nglobal/parent.yaml:"), "{gate:?}");
     let edit = commands.iter().find(|it| it.name == "notice").unwrap();
     assert!(edit.data.starts_with("global/parent.yaml:"), "{edit:?}");
-    assert!(edit.data.contains("document parent (global) removed\nreaches "), "{edit:?}");
+    assert!(
+        edit.data
+            .contains("document parent (global) removed\nreaches "),
+        "{edit:?}"
+    );
     // Findings of children in existing files are at their own lines.
-    assert!(commands.iter().any(|it| place(it).starts_with("site/lab/child.yaml:")));
+    assert!(
+        commands
+            .iter()
+            .any(|it| place(it).starts_with("site/lab/child.yaml:"))
+    );
 }
 
 #[test]
@@ -221,7 +331,11 @@ fn unexplained_change_is_annotated() {
     let read = read(&all.to_string()).unwrap();
     let commands = annotations(&written(ReportFormat::Github, &read, USUAL));
     assert_eq!((commands.len(), commands[0].name.as_str()), (1, "warning"));
-    assert!(commands[0].data.starts_with("1 output changed without an edit that explains it"));
+    assert!(
+        commands[0]
+            .data
+            .starts_with("1 output changed without an edit that explains it")
+    );
 }
 
 #[test]
@@ -230,7 +344,10 @@ fn messages_are_limited_to_the_length_the_runner_keeps() {
         let it = finding("missing-parent", "error", &letter.repeat(9000), "a.yaml", 1);
         let commands = annotated(&[it], &[]);
         let units = commands[0].data.encode_utf16().count();
-        assert!((4090..=4096).contains(&units) && commands[0].data.ends_with('…'), "{units}");
+        assert!(
+            (4090..=4096).contains(&units) && commands[0].data.ends_with('…'),
+            "{units}"
+        );
     }
 }
 

@@ -9,18 +9,31 @@ use crate::cli::{Sandbox, document};
 
 #[test]
 fn issue_has_the_format_of_gitlab() {
-    let error = finding("missing-parent", "error", "no \"parent\"", "site/a b.yaml", 4);
+    let error = finding(
+        "missing-parent",
+        "error",
+        "no \"parent\"",
+        "site/a b.yaml",
+        4,
+    );
     let mut long = finding("unused-label", "warning", "w", "b.yaml", 7);
     long["primary"]["end_line"] = 12.into();
     let note = finding("stale-reference", "note", "n", "c.yaml", 1);
-    let issues = issues(&written(ReportFormat::Gitlab, &report(&[error, long, note], &[]), USUAL));
+    let issues = issues(&written(
+        ReportFormat::Gitlab,
+        &report(&[error, long, note], &[]),
+        USUAL,
+    ));
     assert_eq!(
         issues[0],
         json!({"description": "no \"parent\"", "check_name": "missing-parent", "fingerprint": "0f",
                "severity": "major",
                "location": {"path": "site/a b.yaml", "lines": {"begin": 4, "end": 4}}})
     );
-    assert_eq!(issues[1]["location"]["lines"], json!({"begin": 7, "end": 12}));
+    assert_eq!(
+        issues[1]["location"]["lines"],
+        json!({"begin": 7, "end": 12})
+    );
     let severities: Vec<&Json> = issues.iter().map(|issue| &issue["severity"]).collect();
     assert_eq!(severities, ["major", "minor", "info"]);
     // All three have the fingerprint `0f`, and stay separate.
@@ -39,7 +52,10 @@ fn fingerprints_are_stable_when_lines_move() {
     sandbox.write("site/lab/twice.yaml", doubled(""));
     let fingerprints = |sandbox: &Sandbox| -> Vec<Json> {
         let issues = issues(&sandbox.run(&["lint", "-o", "gitlab"]).stdout);
-        issues.iter().map(|issue| issue["fingerprint"].clone()).collect()
+        issues
+            .iter()
+            .map(|issue| issue["fingerprint"].clone())
+            .collect()
     };
     let before = fingerprints(&sandbox);
     assert_eq!(before.len(), 2);

@@ -49,13 +49,19 @@ fn component(text: &str) -> String {
 
 /// Text in quotation marks, as in JSON and YAML.
 fn quoted(text: &str) -> String {
-    serde_json::to_string(text).unwrap().replace('\u{2028}', "\\u2028")
+    serde_json::to_string(text)
+        .unwrap()
+        .replace('\u{2028}', "\\u2028")
 }
 
 /// Two documents that use one string everywhere and substitute from a missing source; a comment
 /// suppresses the finding of the second.
 fn documents(text: &str, value: &str) -> String {
-    let (absent, text, value) = (quoted(&format!("absent {text}")), quoted(text), quoted(value));
+    let (absent, text, value) = (
+        quoted(&format!("absent {text}")),
+        quoted(text),
+        quoted(value),
+    );
     let of = |name: &str, comment: &str| {
         let from = format!(
             "  name: {name}\n  labels: {{{text}: {text}}}\n  substitutions:\n    - src: {{schema: \
@@ -65,7 +71,10 @@ fn documents(text: &str, value: &str) -> String {
         document("NAME", "site", &data).replace("  name: NAME\n", &from)
     };
     let reason = text.trim_matches('"');
-    let known = of("known", &format!("  # layercake: ignore[missing-source] {reason}"));
+    let known = of(
+        "known",
+        &format!("  # layercake: ignore[missing-source] {reason}"),
+    );
     of(&text, "") + &known
 }
 
@@ -79,7 +88,10 @@ fn repository(texts: &[&str]) -> Sandbox {
             let site = component(text);
             let definition = definition("NAME", "").replace("NAME", &quoted(&site));
             sandbox.write(&format!("site/{site}/site-definition.yaml"), definition);
-            sandbox.write(&format!("site/{site}/{text}.yaml"), documents(text, &value_of(text)));
+            sandbox.write(
+                &format!("site/{site}/{text}.yaml"),
+                documents(text, &value_of(text)),
+            );
         }
     };
     write(&|_| "before".to_owned());
@@ -88,10 +100,21 @@ fn repository(texts: &[&str]) -> Sandbox {
     sandbox
 }
 
-const ARGUMENTS: [&str; 5] = ["lint", "--since", "HEAD", "--all-findings", "--show-ignored"];
+const ARGUMENTS: [&str; 5] = [
+    "lint",
+    "--since",
+    "HEAD",
+    "--all-findings",
+    "--show-ignored",
+];
 
 fn listed(report: &Json) -> Vec<&Json> {
-    report["findings"].as_array().unwrap().iter().filter(|it| it["state"] != "fixed").collect()
+    report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|it| it["state"] != "fixed")
+        .collect()
 }
 
 #[test]
@@ -114,13 +137,20 @@ fn every_string_is_reported_verbatim() {
         };
         assert!(of.iter().any(is_reported), "{hostile:?}: {of:?}");
         let is_known = |it: &&Json| !it["suppressed"].is_null();
-        assert!(of.iter().copied().any(|it| is_known(&it)), "{hostile:?}: {of:?}");
+        assert!(
+            of.iter().copied().any(|it| is_known(&it)),
+            "{hostile:?}: {of:?}"
+        );
     }
-    let all: BTreeSet<(String, String)> =
-        listed.iter().map(|it| (file(it), text(it, "message"))).collect();
+    let all: BTreeSet<(String, String)> = listed
+        .iter()
+        .map(|it| (file(it), text(it, "message")))
+        .collect();
     let issues = issues(&formats["gitlab"]);
     assert_eq!(issues.len(), listed.len());
-    let reported = issues.iter().map(|it| (text(&it["location"], "path"), text(it, "description")));
+    let reported = issues
+        .iter()
+        .map(|it| (text(&it["location"], "path"), text(it, "description")));
     assert_eq!(reported.collect::<BTreeSet<_>>(), all);
     let cases = test_cases(&formats["junit"]);
     assert_eq!(cases.len(), listed.len() + 1);
@@ -136,7 +166,9 @@ fn every_string_is_reported_verbatim() {
     for (_, message) in &all {
         let says =
             |it: &Json, message: &str| bare(&text(&it["message"], "text")).contains(&bare(message));
-        let is_reported = results.iter().any(|it| says(it, message) || says(it, &visible(message)));
+        let is_reported = results
+            .iter()
+            .any(|it| says(it, message) || says(it, &visible(message)));
         assert!(is_reported, "{message:?}");
     }
     assert_annotated(&sandbox, &report);
@@ -148,8 +180,14 @@ fn assert_annotated(sandbox: &Sandbox, report: &Json) {
         let mut part = report.clone();
         part["findings"] = some.iter().map(|it| (*it).clone()).collect();
         fs::write(sandbox.beside("part.json"), part.to_string()).unwrap();
-        let arguments =
-            ["report", "../part.json", "--all-findings", "--show-ignored", "-o", "github"];
+        let arguments = [
+            "report",
+            "../part.json",
+            "--all-findings",
+            "--show-ignored",
+            "-o",
+            "github",
+        ];
         let commands = annotations(&sandbox.run(&arguments).stdout);
         for finding in some {
             let message = visible(finding["message"].as_str().unwrap());
@@ -161,8 +199,13 @@ fn assert_annotated(sandbox: &Sandbox, report: &Json) {
                     && is_there
                     && (it.properties.contains_key("file") || it.data.contains(&visible(file)))
             });
-            let is_dropped = commands.iter().any(|it| it.properties["title"] == "omitted");
-            assert!(annotation.is_some() || is_dropped, "{message:?}: {commands:?}");
+            let is_dropped = commands
+                .iter()
+                .any(|it| it.properties["title"] == "omitted");
+            assert!(
+                annotation.is_some() || is_dropped,
+                "{message:?}: {commands:?}"
+            );
         }
     }
 }
@@ -180,37 +223,68 @@ fn no_log_line_is_a_command() {
                     || line.contains("##vso[")
             };
             let commands: Vec<&str> = text.lines().filter(is_command).collect();
-            assert!(commands.is_empty(), "{arguments:?} -o {format}: {commands:#?}");
+            assert!(
+                commands.is_empty(),
+                "{arguments:?} -o {format}: {commands:#?}"
+            );
         }
         for (format, text) in &formats {
             let control = |it: char| it.is_control() && it != '\n';
-            let line =
-                text.lines().find(|line| line.contains(control) || line.contains('\u{202e}'));
+            let line = text
+                .lines()
+                .find(|line| line.contains(control) || line.contains('\u{202e}'));
             assert!(line.is_none(), "{arguments:?} -o {format}: {line:?}");
         }
         annotations(&formats["github"]);
     }
     let ran = sandbox.run(&["diff", "HEAD", "--expect-unchanged", "-o", "concise"]);
-    assert!(ran.code == 1 && ran.stdout.contains("\\x5berror]"), "{}", ran.stdout);
-    assert!(!ran.stdout.lines().any(|it| it.trim_start().starts_with("::") || it.contains("##[")));
+    assert!(
+        ran.code == 1 && ran.stdout.contains("\\x5berror]"),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        !ran.stdout
+            .lines()
+            .any(|it| it.trim_start().starts_with("::") || it.contains("##["))
+    );
 }
 
 #[test]
 fn markup_is_escaped() {
     let (_, hostile) = written(&repository(&TEXTS), &ARGUMENTS);
     let (_, harmless) = written(&repository(&["harmless"]), &ARGUMENTS);
-    for word in ["<script", "</script", "<!--", "<img", "onerror=alert(1)>", "</failure"] {
+    for word in [
+        "<script",
+        "</script",
+        "<!--",
+        "<img",
+        "onerror=alert(1)>",
+        "</failure",
+    ] {
         let times = |text: &str| text.matches(word).count();
         assert_eq!(times(&hostile["html"]), times(&harmless["html"]), "{word}");
     }
     for format in ["markdown", "comment"] {
         let text = outside_of_code(&hostile[format]);
-        for word in ["<script", "<img", "@everyone", "](http://x)", "</failure", "${{", ":tada:"] {
+        for word in [
+            "<script",
+            "<img",
+            "@everyone",
+            "](http://x)",
+            "</failure",
+            "${{",
+            ":tada:",
+        ] {
             let line = text.lines().find(|line| line.contains(word));
             assert!(line.is_none(), "-o {format}: {word}: {line:?}");
         }
         let comments = |text: &str| text.matches("<!--").count();
-        assert_eq!(comments(&text), comments(&outside_of_code(&harmless[format])), "{format}");
+        assert_eq!(
+            comments(&text),
+            comments(&outside_of_code(&harmless[format])),
+            "{format}"
+        );
     }
 }
 
@@ -218,7 +292,11 @@ fn markup_is_escaped() {
 fn outside_of_code(text: &str) -> String {
     let (mut outside, mut fence) = (String::new(), None::<usize>);
     for line in text.lines() {
-        let ticks = line.trim_start().chars().take_while(|it| *it == '`').count();
+        let ticks = line
+            .trim_start()
+            .chars()
+            .take_while(|it| *it == '`')
+            .count();
         match fence {
             Some(length) if ticks >= length && line.trim().chars().all(|it| it == '`') => {
                 fence = None;

@@ -21,15 +21,24 @@ const HOSTILE: &str = "</style></title><!--<script>ran=1</script>\"><img src=x o
 /// another file.
 fn repository() -> Sandbox {
     let sandbox = Sandbox::with_sites();
-    sandbox.write("global/parent.yaml", parent("replicas: 1\n    text: |\n      one\n      two\n"));
+    sandbox.write(
+        "global/parent.yaml",
+        parent("replicas: 1\n    text: |\n      one\n      two\n"),
+    );
     sandbox.write("site/lab/child.yaml", child("{}"));
     sandbox.write("site/prod/child.yaml", child("{values: {replicas: 7}}"));
     sandbox.write("global/secret.yaml", secret("first-canary"));
-    sandbox.write("global/source.yaml", document("source", "global", "{value: 1}"));
+    sandbox.write(
+        "global/source.yaml",
+        document("source", "global", "{value: 1}"),
+    );
     sandbox.write("site/lab/reader.yaml", reader());
     sandbox.break_site("prod");
     sandbox.commit();
-    sandbox.write("global/parent.yaml", parent("replicas: 2\n    text: |\n      one\n      2\n"));
+    sandbox.write(
+        "global/parent.yaml",
+        parent("replicas: 2\n    text: |\n      one\n      2\n"),
+    );
     sandbox.write("global/secret.yaml", secret("second-canary"));
     fs::remove_file(sandbox.path("global/source.yaml")).unwrap();
     sandbox
@@ -67,15 +76,24 @@ fn page(sandbox: &Sandbox, arguments: &[&str]) -> (String, Json) {
     let ran = sandbox.run(&[&["lint", "-o", &to_page, "-o", &to_report], arguments].concat());
     assert!(ran.code < 2, "{ran:?}");
     let report = fs::read_to_string(report).unwrap();
-    (fs::read_to_string(page).unwrap(), serde_json::from_str(&report).unwrap())
+    (
+        fs::read_to_string(page).unwrap(),
+        serde_json::from_str(&report).unwrap(),
+    )
 }
 
 /// Page of a saved report.
 fn page_of(report: &Json) -> String {
     let sandbox = Sandbox::outside_git();
     sandbox.write("report.json", report.to_string());
-    let ran =
-        sandbox.run(&["report", "report.json", "-o", "html", "--all-findings", "--show-ignored"]);
+    let ran = sandbox.run(&[
+        "report",
+        "report.json",
+        "-o",
+        "html",
+        "--all-findings",
+        "--show-ignored",
+    ]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     ran.stdout
 }
@@ -125,7 +143,9 @@ fn hostile(report: &Json) -> Json {
                     "sites" | "shielded" => value.is_string(),
                     "edits" | "changed_by" => {
                         value.is_string()
-                            || value.as_array().is_some_and(|it| it.iter().all(Json::is_string))
+                            || value
+                                .as_array()
+                                .is_some_and(|it| it.iter().all(Json::is_string))
                     }
                     // The name of the tool, which is layercake.
                     "name" => entries.contains_key("version"),
@@ -160,7 +180,10 @@ fn text(element: ElementRef<'_>) -> String {
 }
 
 fn attributes<'a>(html: &'a Html, name: &str) -> Vec<&'a str> {
-    all(html, &format!("[{name}]")).into_iter().filter_map(|it| it.attr(name)).collect()
+    all(html, &format!("[{name}]"))
+        .into_iter()
+        .filter_map(|it| it.attr(name))
+        .collect()
 }
 
 /// Parses the page like a browser and asserts that there are no errors.
@@ -181,11 +204,18 @@ fn assert_elements(html: &Html) {
                                    math, template, portal, [src], [style], [srcdoc], [action], \
                                    [formaction], [background], [ping], [poster]";
     assert_eq!(all(html, RUNS_OR_FETCHES).len(), 0);
-    assert_eq!((all(html, "script").len(), all(html, "style").len()), (1, 1));
+    assert_eq!(
+        (all(html, "script").len(), all(html, "style").len()),
+        (1, 1)
+    );
     assert_eq!(all(html, "meta[http-equiv]").len(), 1);
     for element in all(html, "*") {
         let mut names = element.value().attrs().map(|(name, _)| name);
-        assert!(!names.any(|name| name.starts_with("on")), "{:?}", element.value());
+        assert!(
+            !names.any(|name| name.starts_with("on")),
+            "{:?}",
+            element.value()
+        );
     }
     let policy = all(html, "meta[http-equiv]")[0].attr("content").unwrap();
     let hash = |element: &str| {
@@ -224,8 +254,10 @@ fn assert_links(html: &Html) {
 #[track_caller]
 fn assert_headings(html: &Html) {
     let headings = all(html, "h1, h2, h3, h4, h5, h6");
-    let levels: Vec<u32> =
-        headings.iter().map(|it| it.value().name()[1..].parse().unwrap()).collect();
+    let levels: Vec<u32> = headings
+        .iter()
+        .map(|it| it.value().name()[1..].parse().unwrap())
+        .collect();
     assert_eq!(levels.iter().filter(|level| **level == 1).count(), 1);
     assert_eq!(levels[0], 1);
     for pair in levels.windows(2) {
@@ -239,13 +271,18 @@ fn assert_headings(html: &Html) {
 /// Text as shown in the page: invisible and misleading characters are escaped; backticks in
 /// messages are markup.
 fn shown(text: &str) -> String {
-    let escaped = text.replace('\r', "\\r").replace('\n', "\\n").replace('\u{7}', "\\x07");
+    let escaped = text
+        .replace('\r', "\\r")
+        .replace('\n', "\\n")
+        .replace('\u{7}', "\\x07");
     escaped.replace('\u{202e}', "\\u{202e}").replace('`', "")
 }
 
 /// Elements that match a selector in another element.
 fn within<'a>(element: ElementRef<'a>, selector: &str) -> Vec<ElementRef<'a>> {
-    element.select(&Selector::parse(selector).unwrap()).collect()
+    element
+        .select(&Selector::parse(selector).unwrap())
+        .collect()
 }
 
 /// Text of all elements that match a selector.
@@ -269,8 +306,10 @@ fn pages_are_valid_for_any_report() {
     read(&page(&sandbox, &[]).0);
     read(&page(&sandbox, &links).0);
     read(&page(&sandbox, &["--since", "HEAD"]).0);
-    let (with_links, _) =
-        page(&sandbox, &[&["--since", "HEAD", "--all-findings"], &links[..]].concat());
+    let (with_links, _) = page(
+        &sandbox,
+        &[&["--since", "HEAD", "--all-findings"], &links[..]].concat(),
+    );
     let html = read(&with_links);
     let hrefs = attributes(&html, "href");
     let stop = "https://git.example.org/site/prod/child.yaml#L12";
@@ -293,19 +332,32 @@ fn verdict_and_compared_sides_come_first() {
     assert_eq!(texts(&html, "title"), [format!("layercake: {}", title[0])]);
     assert_eq!(all(&html, "h1 .verdict.error").len(), 1);
     let figures = texts(&html, ".figures li");
-    assert!(figures[0].contains("outputs changed in all 2 sites"), "{figures:?}");
-    let sides: Vec<String> = texts(&html, ".sides div").iter().map(|it| on_one_line(it)).collect();
-    let [repository, base, head, semantics] = &sides[..] else { panic!("{sides:?}") };
+    assert!(
+        figures[0].contains("outputs changed in all 2 sites"),
+        "{figures:?}"
+    );
+    let sides: Vec<String> = texts(&html, ".sides div")
+        .iter()
+        .map(|it| on_one_line(it))
+        .collect();
+    let [repository, base, head, semantics] = &sides[..] else {
+        panic!("{sides:?}")
+    };
     assert!(repository.starts_with("repository") && repository.ends_with(", branch main"));
     assert!(head.starts_with("headworking tree"), "{head}");
     assert!(semantics.starts_with("semantics"));
     let date = report["comparison"]["base"]["date"].as_str().unwrap();
     assert_eq!(attributes(&html, "datetime"), [date]);
     assert!(base.contains(&date.replacen('T', " ", 1)), "{base}");
-    let sections: Vec<_> =
-        all(&html, "main > section").iter().filter_map(|it| it.attr("id")).collect();
+    let sections: Vec<_> = all(&html, "main > section")
+        .iter()
+        .filter_map(|it| it.attr("id"))
+        .collect();
     assert_eq!(sections, ["sites", "errors", "edits", "rules"]);
-    let links: Vec<_> = all(&html, "nav a").iter().filter_map(|it| it.attr("href")).collect();
+    let links: Vec<_> = all(&html, "nav a")
+        .iter()
+        .filter_map(|it| it.attr("href"))
+        .collect();
     assert_eq!(links, ["#sites", "#errors", "#edits", "#rules"]);
 }
 
@@ -315,7 +367,10 @@ fn page_has_everything_in_the_report() {
     let html = read(&page);
     let count = |selector: &str| all(&html, selector).len();
     let (edits, groups) = (list(&report, "edits").len(), list(&report, "groups").len());
-    assert!(edits >= 4 && groups >= 4 && !list(&report, "shields").is_empty(), "{report:#}");
+    assert!(
+        edits >= 4 && groups >= 4 && !list(&report, "shields").is_empty(),
+        "{report:#}"
+    );
     for (number, letter) in [(edits, 'e'), (groups, 'g')] {
         for number in 1..=number {
             assert_eq!(count(&format!("#{letter}{number}")), 1, "{letter}{number}");
@@ -325,8 +380,10 @@ fn page_has_everything_in_the_report() {
     assert!(count(".route ol > li") >= 2);
     let findings = list(&report, "findings").iter().enumerate();
     let is_listed = |it: &Json| it["suppressed"].is_null() && it["state"] != "fixed";
-    let listed: Vec<usize> =
-        findings.filter(|(_, it)| is_listed(it)).map(|(at, _)| at + 1).collect();
+    let listed: Vec<usize> = findings
+        .filter(|(_, it)| is_listed(it))
+        .map(|(at, _)| at + 1)
+        .collect();
     assert!(listed.len() >= 2);
     assert_eq!(count(".finding"), listed.len());
     for number in listed {
@@ -334,7 +391,10 @@ fn page_has_everything_in_the_report() {
     }
     let stops = texts(&html, ".stop");
     assert_eq!(stops.len(), 1);
-    assert!(stops[0].starts_with("shielded: child (site) in prod, set again at"), "{stops:?}");
+    assert!(
+        stops[0].starts_with("shielded: child (site) in prod, set again at"),
+        "{stops:?}"
+    );
 }
 
 #[test]
@@ -342,14 +402,28 @@ fn table_of_sites_has_the_worst_first() {
     let (page, report) = page(&repository(), &["--since", "HEAD"]);
     let html = read(&page);
     let rows = all(&html, ".sites tbody tr");
-    let names: Vec<String> = rows.iter().flat_map(|row| within(*row, "th a")).map(text).collect();
+    let names: Vec<String> = rows
+        .iter()
+        .flat_map(|row| within(*row, "th a"))
+        .map(text)
+        .collect();
     assert_eq!(names, ["lab", "prod"]);
-    let heads: Vec<_> =
-        all(&html, ".sites td").iter().filter_map(|it| it.attr("data-head")).collect();
-    assert!(heads.contains(&"new errors") && heads.contains(&"changed"), "{heads:?}");
+    let heads: Vec<_> = all(&html, ".sites td")
+        .iter()
+        .filter_map(|it| it.attr("data-head"))
+        .collect();
+    assert!(
+        heads.contains(&"new errors") && heads.contains(&"changed"),
+        "{heads:?}"
+    );
     let changed = all(&html, ".sites td[data-head=changed]");
-    let changed: usize = changed.into_iter().map(|it| text(it).parse::<usize>().unwrap()).sum();
-    let sites = list(&report, "sites").iter().filter_map(|it| it["changed"].as_u64());
+    let changed: usize = changed
+        .into_iter()
+        .map(|it| text(it).parse::<usize>().unwrap())
+        .sum();
+    let sites = list(&report, "sites")
+        .iter()
+        .filter_map(|it| it["changed"].as_u64());
     assert_eq!(changed as u64, sites.sum::<u64>());
     assert_eq!(all(&html, "#site-lab, #site-prod").len(), 2);
 }
@@ -358,9 +432,17 @@ fn table_of_sites_has_the_worst_first() {
 fn parts_can_be_filtered_by_site_schema_and_kind() {
     let (page, report) = page(&repository(), &["--since", "HEAD", "--all-findings"]);
     let html = read(&page);
-    let sites: Vec<_> =
-        all(&html, "#site option").iter().map(|it| (it.attr("value"), text(*it))).collect();
-    assert_eq!(sites[1..], [(Some("0"), "lab".to_owned()), (Some("1"), "prod".to_owned())]);
+    let sites: Vec<_> = all(&html, "#site option")
+        .iter()
+        .map(|it| (it.attr("value"), text(*it)))
+        .collect();
+    assert_eq!(
+        sites[1..],
+        [
+            (Some("0"), "lab".to_owned()),
+            (Some("1"), "prod".to_owned())
+        ]
+    );
     for part in all(&html, ".entry, .group, .finding") {
         let [_, schemas, kinds] = ["data-site", "data-schema", "data-kind"]
             .map(|name| part.attr(name).unwrap().split('|').collect::<Vec<_>>());
@@ -369,7 +451,9 @@ fn parts_can_be_filtered_by_site_schema_and_kind() {
     }
     let shielded = text(all(&html, ".entry[data-kind~='changed|shielded']")[0]);
     assert!(shielded.contains("parent"), "{shielded}");
-    let inert = list(&report, "edits").iter().find(|it| it["reach"]["outputs"] == 0);
+    let inert = list(&report, "edits")
+        .iter()
+        .find(|it| it["reach"]["outputs"] == 0);
     assert!(
         inert.is_none_or(|it| !all(&html, &format!("#{}", it["id"].as_str().unwrap())).is_empty())
     );
@@ -380,30 +464,49 @@ fn values_are_shown_line_by_line() {
     let html = read(&page(&repository(), &["--since", "HEAD"]).0);
     let diffs = texts(&html, ".change pre");
     assert!(diffs.contains(&"- 1\n+ 2\n".to_owned()), "{diffs:?}");
-    assert!(diffs.contains(&"  one\n- two\n+ 2\n".to_owned()), "{diffs:?}");
-    assert!(diffs.contains(&"- (hidden)\n+ (hidden)\n".to_owned()), "{diffs:?}");
+    assert!(
+        diffs.contains(&"  one\n- two\n+ 2\n".to_owned()),
+        "{diffs:?}"
+    );
+    assert!(
+        diffs.contains(&"- (hidden)\n+ (hidden)\n".to_owned()),
+        "{diffs:?}"
+    );
 }
 
 #[test]
 fn scalars_of_outputs_share_a_line_and_long_ones_are_marked_where_they_differ() {
     let sandbox = Sandbox::with_sites();
     let write = |tag: &str| {
-        sandbox
-            .write("global/value.yaml", document("value", "global", &format!("{{tag: '{tag}'}}")));
+        sandbox.write(
+            "global/value.yaml",
+            document("value", "global", &format!("{{tag: '{tag}'}}")),
+        );
     };
     let substitutions = "  substitutions:\n    - src: {schema: example/Any/v1, name: value, path: \
                          .tag}\n      dest: [{path: .short, pattern: TAG}, {path: .long, pattern: \
                          TAG}]\n";
-    let data = format!("{{short: v-TAG, long: 'registry.example.org/{}:TAG'}}", "x".repeat(60));
+    let data = format!(
+        "{{short: v-TAG, long: 'registry.example.org/{}:TAG'}}",
+        "x".repeat(60)
+    );
     let reader = document("reader", "global", &data);
-    sandbox.write("global/r.yaml", reader.replace("\ndata:", &format!("\n{substitutions}data:")));
+    sandbox.write(
+        "global/r.yaml",
+        reader.replace("\ndata:", &format!("\n{substitutions}data:")),
+    );
     write("1");
     sandbox.commit();
     write("2");
     let html = read(&page(&sandbox, &["--since", "HEAD"]).0);
-    let scalars: Vec<String> =
-        texts(&html, ".group .scalar").iter().map(|it| on_one_line(it)).collect();
-    assert!(scalars.iter().any(|it| it.starts_with(".short: v-1 → v-2")), "{scalars:?}");
+    let scalars: Vec<String> = texts(&html, ".group .scalar")
+        .iter()
+        .map(|it| on_one_line(it))
+        .collect();
+    assert!(
+        scalars.iter().any(|it| it.starts_with(".short: v-1 → v-2")),
+        "{scalars:?}"
+    );
     assert_eq!(texts(&html, ".group pre del b"), ["1"]);
     assert_eq!(texts(&html, ".group pre ins b"), ["2"]);
 }
@@ -416,10 +519,17 @@ fn long_values_are_folded_and_longer_ones_truncated() {
         let lines: Vec<String> = (0..lines).map(|at| format!("line-{at}")).collect();
         write(&format!("{{number: {}}}", lines.len()));
         sandbox.commit();
-        write(&format!("{{number: {}, list: [{}]}}", lines.len(), lines.join(", ")));
+        write(&format!(
+            "{{number: {}, list: [{}]}}",
+            lines.len(),
+            lines.join(", ")
+        ));
         let html = read(&page(&sandbox, &["--since", "HEAD"]).0);
         let unfolded = texts(&html, ".change > pre").concat();
-        (unfolded.lines().count(), texts(&html, ".change .rest pre").concat())
+        (
+            unfolded.lines().count(),
+            texts(&html, ".change .rest pre").concat(),
+        )
     };
     assert_eq!(shown(30), (30, String::new()));
     let (unfolded, folded) = shown(100);
@@ -428,23 +538,43 @@ fn long_values_are_folded_and_longer_ones_truncated() {
     let (unfolded, folded) = shown(4000);
     assert_eq!(unfolded, 40);
     assert!(folded.len() < 64 << 10);
-    assert!(folded.ends_with(" more lines\n"), "{:?}", folded.lines().next_back());
+    assert!(
+        folded.ends_with(" more lines\n"),
+        "{:?}",
+        folded.lines().next_back()
+    );
 }
 
 #[test]
 fn finding_links_to_the_edit_that_caused_it() {
     let (page, report) = page(&repository(), &["--since", "HEAD"]);
     let html = read(&page);
-    let new = list(&report, "findings").iter().find(|it| it["state"] == "new").unwrap();
-    let [finding] = all(&html, "#errors .finding")[..] else { panic!() };
+    let new = list(&report, "findings")
+        .iter()
+        .find(|it| it["state"] == "new")
+        .unwrap();
+    let [finding] = all(&html, "#errors .finding")[..] else {
+        panic!()
+    };
     let rules: Vec<String> = within(finding, ".rule").into_iter().map(text).collect();
     assert_eq!(rules, [new["rule"].as_str().unwrap()]);
     let edit = new["caused_by"][0].as_str().unwrap();
     assert_eq!(within(finding, &format!("a[href='#{edit}']")).len(), 1);
-    assert_eq!(within(finding, "mark").into_iter().map(text).collect::<String>(), "source");
-    let headings: Vec<String> =
-        all(&html, "#rule-missing-source h3").into_iter().map(text).collect();
-    assert_eq!(headings, ["What it does", "Why is this bad?", "Bad", "Good"]);
+    assert_eq!(
+        within(finding, "mark")
+            .into_iter()
+            .map(text)
+            .collect::<String>(),
+        "source"
+    );
+    let headings: Vec<String> = all(&html, "#rule-missing-source h3")
+        .into_iter()
+        .map(text)
+        .collect();
+    assert_eq!(
+        headings,
+        ["What it does", "Why is this bad?", "Bad", "Good"]
+    );
 }
 
 #[test]
@@ -458,7 +588,10 @@ fn hostile_strings_are_shown_verbatim() {
         texts += 1;
         assert!(whole.contains(&shown(value)), "{value:?}");
     };
-    for finding in list(&report, "findings").iter().filter(|it| it["state"] != "fixed") {
+    for finding in list(&report, "findings")
+        .iter()
+        .filter(|it| it["state"] != "fixed")
+    {
         for label in list(finding, "related").iter().chain([&finding["primary"]]) {
             assert_shown(&label["label"]);
             assert_shown(&label["file"]);
@@ -490,21 +623,32 @@ fn hostile_strings_are_shown_verbatim() {
         assert_shown(&report["repository"][key]);
     }
     assert_shown(
-        &report["comparison"]["base"]["date"].as_str().unwrap().replacen('T', " ", 1).into(),
+        &report["comparison"]["base"]["date"]
+            .as_str()
+            .unwrap()
+            .replacen('T', " ", 1)
+            .into(),
     );
     assert!(texts > 30, "{texts}");
     let scripts = [&page_of(&report), &page(&Sandbox::with_sites(), &[]).0].map(|page| {
         let html = Html::parse_document(page);
         text(all(&html, "script")[0])
     });
-    assert_eq!(scripts[0], scripts[1], "the script has no text of the report");
+    assert_eq!(
+        scripts[0], scripts[1],
+        "the script has no text of the report"
+    );
 }
 
 #[test]
 fn links_use_only_web_addresses() {
     let mut report = hostile_report();
-    for links in ["javascript:alert({line})", "data:text/html,{path}", "//x/{path}", "{sha}:{path}"]
-    {
+    for links in [
+        "javascript:alert({line})",
+        "data:text/html,{path}",
+        "//x/{path}",
+        "{sha}:{path}",
+    ] {
         report["links"] = links.into();
         let sandbox = Sandbox::outside_git();
         sandbox.write("report.json", report.to_string());
@@ -520,7 +664,10 @@ fn page_depends_only_on_the_report() {
     assert_eq!(of_run, page(&sandbox, &["--since", "HEAD"]).0);
     assert!(!of_run.contains(sandbox.path("").to_str().unwrap()));
     sandbox.write("saved.json", report.to_string());
-    assert_eq!(sandbox.run(&["report", "saved.json", "-o", "html"]).stdout, of_run);
+    assert_eq!(
+        sandbox.run(&["report", "saved.json", "-o", "html"]).stdout,
+        of_run
+    );
     for canary in ["first-canary", "second-canary"] {
         assert!(!of_run.contains(canary));
     }
@@ -565,17 +712,33 @@ fn excerpts_highlight_the_text_of_labels() {
     let html = read(&page);
     let findings = all(&html, ".finding");
     let is_of = |finding: &&ElementRef<'_>| {
-        within(**finding, ".rule").into_iter().map(text).eq(["missing-source"])
+        within(**finding, ".rule")
+            .into_iter()
+            .map(text)
+            .eq(["missing-source"])
     };
-    let finding = **findings.iter().filter(is_of).collect::<Vec<_>>().first().unwrap();
-    let in_finding =
-        |selector: &str| within(finding, selector).into_iter().map(text).collect::<Vec<String>>();
+    let finding = **findings
+        .iter()
+        .filter(is_of)
+        .collect::<Vec<_>>()
+        .first()
+        .unwrap();
+    let in_finding = |selector: &str| {
+        within(finding, selector)
+            .into_iter()
+            .map(text)
+            .collect::<Vec<String>>()
+    };
     assert_eq!(in_finding("mark"), ["nowhere"]);
     assert_eq!(in_finding(".excerpt .hidden"), ["(hidden)"]);
     let lines = in_finding(".excerpt");
     let lines: Vec<&str> = lines[0].lines().collect();
     assert_eq!(lines.len(), 3);
-    assert!(lines[1].contains(" …xxx") && lines[1].ends_with("xxx…"), "{}", lines[1]);
+    assert!(
+        lines[1].contains(" …xxx") && lines[1].ends_with("xxx…"),
+        "{}",
+        lines[1]
+    );
     assert!(lines[1].len() < 1000);
     assert!(lines[2].ends_with(" data: (hidden)"), "{}", lines[2]);
 }
@@ -614,11 +777,17 @@ fn huge_reports_are_truncated_with_a_notice() {
     assert!(page.len() < MAX_BYTES, "{}", page.len());
     let html = read(&page);
     let cut: Vec<String> = texts(&html, ".more");
-    for what in [" more findings: see the JSON report", " more edits: see the JSON report"] {
+    for what in [
+        " more findings: see the JSON report",
+        " more edits: see the JSON report",
+    ] {
         assert!(cut.iter().any(|it| it.contains(what)), "{cut:?}");
     }
     let first = all(&html, ".finding")[0];
-    assert!(text(first).contains("edit 20000"), "the cause is named, without a link");
+    assert!(
+        text(first).contains("edit 20000"),
+        "the cause is named, without a link"
+    );
 }
 
 #[test]
@@ -629,6 +798,9 @@ fn changes_that_no_edit_explains_are_shown_with_their_values() {
     output["causes"] = Json::Array(Vec::new());
     let html = read(&page_of(&report));
     let unexplained = text(all(&html, "#unexplained .alarm")[0]);
-    assert!(unexplained.contains("This is a bug in layercake"), "{unexplained}");
+    assert!(
+        unexplained.contains("This is a bug in layercake"),
+        "{unexplained}"
+    );
     assert_eq!(all(&html, "#unexplained .alarm .diff").len(), 1);
 }

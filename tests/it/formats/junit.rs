@@ -9,7 +9,11 @@ use super::made::{USUAL, finding, label, report, written};
 use super::readers::{TestCase, test_cases, visible};
 
 fn cases(findings: &[Json], listing: FindingFilter) -> Vec<TestCase> {
-    test_cases(&written(ReportFormat::Junit, &report(findings, &[]), listing))
+    test_cases(&written(
+        ReportFormat::Junit,
+        &report(findings, &[]),
+        listing,
+    ))
 }
 
 #[test]
@@ -23,7 +27,10 @@ fn errors_fail_and_other_findings_are_skipped() {
     let mut ignored = finding("missing-parent", "error", "known", "a.yaml", 8);
     ignored["suppressed"] =
         json!({"kind": "baseline", "file": ".baseline", "line": 3, "reason": ""});
-    let listing = FindingFilter { ignored: true, ..USUAL };
+    let listing = FindingFilter {
+        ignored: true,
+        ..USUAL
+    };
     let cases = cases(&[error, warning, note, ignored], listing);
     let outcomes: Vec<(&str, &str, Vec<&str>)> = cases
         .iter()
@@ -56,8 +63,16 @@ fn errors_fail_and_other_findings_are_skipped() {
                     "a.yaml:8:3\nignored by the baseline, .baseline:3"
                 ]
             ),
-            ("layercake.stale-reference", "c.yaml: n", vec!["skipped", "note", "n", "c.yaml:1:3"]),
-            ("layercake.unused-label", "b.yaml: w", vec!["skipped", "warning", "w", "b.yaml:7:3"]),
+            (
+                "layercake.stale-reference",
+                "c.yaml: n",
+                vec!["skipped", "note", "n", "c.yaml:1:3"]
+            ),
+            (
+                "layercake.unused-label",
+                "b.yaml: w",
+                vec!["skipped", "warning", "w", "b.yaml:7:3"]
+            ),
         ]
     );
 }
@@ -66,9 +81,15 @@ fn errors_fail_and_other_findings_are_skipped() {
 fn names_are_stable_and_unique() {
     let at = |line| finding("missing-parent", "error", "m", "a.yaml", line);
     let names = |lines: [usize; 3]| -> Vec<String> {
-        cases(&lines.map(at), USUAL).into_iter().map(|case| case.name).collect()
+        cases(&lines.map(at), USUAL)
+            .into_iter()
+            .map(|case| case.name)
+            .collect()
     };
-    assert_eq!(names([1, 2, 3]), ["ran", "a.yaml: m", "a.yaml: m (2)", "a.yaml: m (3)"]);
+    assert_eq!(
+        names([1, 2, 3]),
+        ["ran", "a.yaml: m", "a.yaml: m (2)", "a.yaml: m (3)"]
+    );
     assert_eq!(names([1, 2, 3]), names([10, 20, 30]));
     // Names that would collide are made unique.
     let chance = finding("missing-parent", "error", "m (2)", "a.yaml", 1);

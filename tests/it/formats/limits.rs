@@ -32,7 +32,11 @@ fn change_of_5000_outputs_with_2000_findings_is_within_every_limit() {
     assert_eq!(tests, findings.len(), "every finding is a failed test");
     let gitlab: Json = serde_json::from_str(&written["gitlab"]).unwrap();
     assert_eq!(gitlab.as_array().unwrap().len(), findings.len());
-    assert!(written["html"].len() < 20_000_000, "{}", written["html"].len());
+    assert!(
+        written["html"].len() < 20_000_000,
+        "{}",
+        written["html"].len()
+    );
 }
 
 /// GitHub shows ten annotations of each level and step.
@@ -43,8 +47,14 @@ fn github(commands: &str) {
         assert!(count <= 10, "{count} of {level}");
     }
     assert!(commands.lines().count() <= 30);
-    let last = commands.lines().rfind(|it| it.starts_with("::error")).unwrap();
-    assert!(last.contains("more"), "the last command counts the omitted findings: {last}");
+    let last = commands
+        .lines()
+        .rfind(|it| it.starts_with("::error"))
+        .unwrap();
+    assert!(
+        last.contains("more"),
+        "the last command counts the omitted findings: {last}"
+    );
 }
 
 /// Asserts that a page is complete and names what it omits.
@@ -52,8 +62,14 @@ fn page(markdown: &str, longest: usize, findings: usize) {
     assert!(markdown.len() <= longest, "{}", markdown.len());
     let page = read(markdown);
     let heading = &page.headings[0];
-    assert!(heading.starts_with(&format!("layercake: FAIL {findings} new errors")), "{heading}");
-    let figures = page.paragraphs.iter().find(|it| it.contains("outputs changed in all 50 sites"));
+    assert!(
+        heading.starts_with(&format!("layercake: FAIL {findings} new errors")),
+        "{heading}"
+    );
+    let figures = page
+        .paragraphs
+        .iter()
+        .find(|it| it.contains("outputs changed in all 50 sites"));
     assert!(figures.is_some(), "{:#?}", page.paragraphs);
     let left = page.paragraphs.iter().any(|it| it.contains(" more errors"));
     assert!(left, "the page counts the omitted findings");
@@ -62,7 +78,11 @@ fn page(markdown: &str, longest: usize, findings: usize) {
 /// GitHub keeps 5,000 results of a run, and 1,000 locations of a result.
 fn sarif(log: &Json) {
     let results = log["runs"][0]["results"].as_array().unwrap();
-    assert!(results.len() >= SITES * FINDINGS && results.len() <= 5_000, "{}", results.len());
+    assert!(
+        results.len() >= SITES * FINDINGS && results.len() <= 5_000,
+        "{}",
+        results.len()
+    );
     for result in results {
         for locations in ["locations", "relatedLocations"] {
             let count = result[locations].as_array().map_or(0, Vec::len);
@@ -76,20 +96,32 @@ fn sarif(log: &Json) {
 fn wide() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("global/policy.yaml", POLICY);
-    sandbox.write("global/versions.yaml", document("versions", "global", "{version: 1}"));
+    sandbox.write(
+        "global/versions.yaml",
+        document("versions", "global", "{version: 1}"),
+    );
     let taken = "  substitutions:\n    - src: {schema: example/Any/v1, name: versions, path: .version}\n      \
                  dest: {path: .version}\n";
     let taker = |at: usize| {
         let text = document(&format!("chart-{at}"), "global", "{version: 0}");
         text.replace("\ndata:", &format!("\n{taken}data:"))
     };
-    sandbox.write("global/charts.yaml", (0..DOCUMENTS).map(taker).collect::<String>());
+    sandbox.write(
+        "global/charts.yaml",
+        (0..DOCUMENTS).map(taker).collect::<String>(),
+    );
     for site in 0..SITES {
         let name = format!("site-{site:02}");
-        sandbox.write(&format!("site/{name}/site-definition.yaml"), definition(&name, ""));
+        sandbox.write(
+            &format!("site/{name}/site-definition.yaml"),
+            definition(&name, ""),
+        );
     }
     sandbox.commit();
-    sandbox.write("global/versions.yaml", document("versions", "global", "{version: 2}"));
+    sandbox.write(
+        "global/versions.yaml",
+        document("versions", "global", "{version: 2}"),
+    );
     for site in 0..SITES {
         // Each lacks a different source, so that no two findings are merged.
         let fault = |at: usize| {
@@ -97,7 +129,10 @@ fn wide() -> Sandbox {
             text.replace("name: nowhere", &format!("name: nowhere-{site}-{at}"))
         };
         let faults = (0..FINDINGS).map(fault);
-        sandbox.write(&format!("site/site-{site:02}/broken.yaml"), faults.collect::<String>());
+        sandbox.write(
+            &format!("site/site-{site:02}/broken.yaml"),
+            faults.collect::<String>(),
+        );
     }
     sandbox
 }
@@ -112,5 +147,8 @@ fn written(sandbox: &Sandbox) -> BTreeMap<&'static str, String> {
     let text = |format: Format| {
         fs::read_to_string(sandbox.path(&format!("{}.out", format.name()))).unwrap()
     };
-    Format::ALL.into_iter().map(|format| (format.name(), text(format))).collect()
+    Format::ALL
+        .into_iter()
+        .map(|format| (format.name(), text(format)))
+        .collect()
 }

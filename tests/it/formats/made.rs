@@ -10,7 +10,10 @@ use serde_json::{Value as Json, json};
 use crate::support::saved;
 
 /// Findings that are listed by default.
-pub const USUAL: FindingFilter = FindingFilter { all: false, ignored: false };
+pub const USUAL: FindingFilter = FindingFilter {
+    all: false,
+    ignored: false,
+};
 
 /// Report with only these findings and edits.
 pub fn report(findings: &[Json], edits: &[Json]) -> Report {
@@ -66,7 +69,15 @@ pub fn edit(id: &str, file: &str, line: usize, outputs: usize) -> Json {
 /// Report in a form.
 pub fn written(form: ReportFormat, report: &Report, listing: FindingFilter) -> String {
     let mut out = Vec::new();
-    form.write(report, &FormatOptions { listing, rules: RULES }, &mut out).unwrap();
+    form.write(
+        report,
+        &FormatOptions {
+            listing,
+            rules: RULES,
+        },
+        &mut out,
+    )
+    .unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -79,7 +90,10 @@ pub fn add_outputs(report: &mut Json, edit: &str, sites: &str, count: usize) {
     report["routes"] = json!([{"id": "r1", "steps": [step]}]);
     let cause = json!({"edit": edit, "via": "edited", "hops": 0, "route": "r1", "joint": []});
     let edits = format!("c{}", report["edit_sets"].as_array().unwrap().len() + 1);
-    report["edit_sets"].as_array_mut().unwrap().push(json!({"id": edits, "edits": [edit]}));
+    report["edit_sets"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"id": edits, "edits": [edit]}));
     for _ in 0..count {
         let number = report["groups"].as_array().unwrap().len() + 1;
         let (group, name) = (format!("g{number}"), format!("n{number}"));

@@ -17,8 +17,10 @@ use crate::cli::Sandbox;
 use crate::stored::assert_stored;
 
 /// Maximum length of each form in bytes.
-pub const MAX_BYTES: [(ReportFormat, usize); 2] =
-    [(ReportFormat::Markdown, 900_000), (ReportFormat::Comment, 8_000)];
+pub const MAX_BYTES: [(ReportFormat, usize); 2] = [
+    (ReportFormat::Markdown, 900_000),
+    (ReportFormat::Comment, 8_000),
+];
 
 /// Strings that Markdown, HTML or a git host could interpret.
 const HOSTILE: &[&str] = &[
@@ -106,8 +108,17 @@ const HOSTILE: &[&str] = &[
 ];
 
 /// Characters that are shown as escapes.
-const CONTROLS: &[&str] =
-    &["\n", "\r\n", "\t", "\0", "\u{1b}[31m", "\u{202e}", "\u{200b}", "\u{2028}", "\u{7}"];
+const CONTROLS: &[&str] = &[
+    "\n",
+    "\r\n",
+    "\t",
+    "\0",
+    "\u{1b}[31m",
+    "\u{202e}",
+    "\u{200b}",
+    "\u{2028}",
+    "\u{7}",
+];
 
 fn hostile() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(HOSTILE), 1..8).prop_map(|it| it.concat())
@@ -123,7 +134,9 @@ fn shown(message: &str) -> String {
     let mut text = String::new();
     let mut rest = message;
     while let Some((before, behind)) = rest.split_once('`') {
-        let Some((name, behind)) = behind.split_once('`') else { break };
+        let Some((name, behind)) = behind.split_once('`') else {
+            break;
+        };
         text += before;
         text += if name.is_empty() { "``" } else { name };
         rest = behind;
@@ -177,11 +190,21 @@ fn page_is_complete_and_short_enough_at_every_level() {
     let mut lengths = Vec::new();
     for (at, times) in [1, 20, 60, 300, 1_000, 2_000].into_iter().enumerate() {
         let sites = [2, 5, 20, 30, 50, 3][at];
-        let size = Size { sites, documents: times, inert: times, findings: times, shields: at };
+        let size = Size {
+            sites,
+            documents: times,
+            inert: times,
+            findings: times,
+            shields: at,
+        };
         let report = report(size, &|what| format!("some `{what}` | of\nsomebody"));
         for (form, longest) in MAX_BYTES {
             let markdown = written(form, &report);
-            assert!(markdown.len() <= longest, "{form:?} {size:?}: {}", markdown.len());
+            assert!(
+                markdown.len() <= longest,
+                "{form:?} {size:?}: {}",
+                markdown.len()
+            );
             let page = read(&markdown);
             assert!(page.headings[0].starts_with("layercake: "));
             lengths.push(page.paragraphs.len() + page.blocks.len());
@@ -201,7 +224,13 @@ fn names_of_any_length_fit() {
         "&\u{3000}".repeat(5_000),
         "|\u{202e}".repeat(5_000),
     ] {
-        let size = Size { sites: 4, documents: 12, inert: 12, findings: 24, shields: 4 };
+        let size = Size {
+            sites: 4,
+            documents: 12,
+            inert: 12,
+            findings: 24,
+            shields: 4,
+        };
         let report = report(size, &|_| name.clone());
         for (form, longest) in MAX_BYTES {
             let markdown = written(form, &report);
@@ -213,7 +242,13 @@ fn names_of_any_length_fit() {
 
 #[test]
 fn twenty_thousand_edits_are_rendered_quickly() {
-    let size = Size { sites: 1, documents: 3_000, inert: 17_000, findings: 2_000, shields: 0 };
+    let size = Size {
+        sites: 1,
+        documents: 3_000,
+        inert: 17_000,
+        findings: 2_000,
+        shields: 0,
+    };
     let report = report(size, &|what| what.to_owned());
     for (form, longest) in MAX_BYTES {
         let before = Instant::now();
@@ -229,10 +264,22 @@ fn twenty_thousand_edits_are_rendered_quickly() {
 #[test]
 fn pages_match_the_stored_ones() {
     let pages = [
-        ("state", comment_on(|sandbox| sandbox.break_site("lab"), &["lint"])),
-        ("change", comment_on(raise_version, &["lint", "--since", "HEAD"])),
-        ("removal", comment_on(remove_parent, &["lint", "--since", "HEAD"])),
-        ("refactor", comment_on(add_unused, &["diff", "--since", "HEAD"])),
+        (
+            "state",
+            comment_on(|sandbox| sandbox.break_site("lab"), &["lint"]),
+        ),
+        (
+            "change",
+            comment_on(raise_version, &["lint", "--since", "HEAD"]),
+        ),
+        (
+            "removal",
+            comment_on(remove_parent, &["lint", "--since", "HEAD"]),
+        ),
+        (
+            "refactor",
+            comment_on(add_unused, &["diff", "--since", "HEAD"]),
+        ),
     ];
     for (name, page) in pages {
         read(&page);
@@ -241,7 +288,12 @@ fn pages_match_the_stored_ones() {
 }
 
 fn raise_version(sandbox: &Sandbox) {
-    replace(sandbox, "global/config/software-versions.yaml", "keystone:2025.1", "keystone:2025.2");
+    replace(
+        sandbox,
+        "global/config/software-versions.yaml",
+        "keystone:2025.1",
+        "keystone:2025.2",
+    );
 }
 
 fn remove_parent(sandbox: &Sandbox) {
@@ -250,7 +302,10 @@ fn remove_parent(sandbox: &Sandbox) {
 
 fn add_unused(sandbox: &Sandbox) {
     let unused = crate::cli::document("unused", "global", "{a: 1}");
-    sandbox.write("global/unused.yaml", unused.replace("abstract: false", "abstract: true"));
+    sandbox.write(
+        "global/unused.yaml",
+        unused.replace("abstract: false", "abstract: true"),
+    );
 }
 
 fn replace(sandbox: &Sandbox, path: &str, before: &str, after: &str) {

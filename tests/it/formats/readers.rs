@@ -20,19 +20,35 @@ pub fn annotations(log: &str) -> Vec<Command> {
         .lines()
         .map(|line| command(line).unwrap_or_else(|| panic!("no command: {line:?}")))
         .collect();
-    let known: BTreeSet<&str> =
-        ["file", "line", "endLine", "col", "endColumn", "title"].into_iter().collect();
-    for Command { name, properties, .. } in &commands {
-        assert!(["error", "warning", "notice"].contains(&name.as_str()), "{name}");
-        assert!(properties.keys().all(|key| known.contains(key.as_str())), "{properties:?}");
+    let known: BTreeSet<&str> = ["file", "line", "endLine", "col", "endColumn", "title"]
+        .into_iter()
+        .collect();
+    for Command {
+        name, properties, ..
+    } in &commands
+    {
+        assert!(
+            ["error", "warning", "notice"].contains(&name.as_str()),
+            "{name}"
+        );
+        assert!(
+            properties.keys().all(|key| known.contains(key.as_str())),
+            "{properties:?}"
+        );
         let number = |key: &str| properties.get(key).map(|it| it.parse::<usize>().unwrap());
         // Commands that the runner would discard: `ValidateLinesAndColumns`.
-        assert_eq!(properties.contains_key("file"), properties.contains_key("line"));
+        assert_eq!(
+            properties.contains_key("file"),
+            properties.contains_key("line")
+        );
         assert!(number("endLine").is_none_or(|end| Some(end) == number("line")));
         assert!(number("endColumn").is_none_or(|end| Some(end) >= number("col")));
     }
     for name in ["error", "warning", "notice"] {
-        assert!(commands.iter().filter(|it| it.name == name).count() <= 10, "{log}");
+        assert!(
+            commands.iter().filter(|it| it.name == name).count() <= 10,
+            "{log}"
+        );
     }
     commands
 }
@@ -43,7 +59,10 @@ pub fn command(line: &str) -> Option<Command> {
     let rest = line.trim_start().strip_prefix("::")?;
     let (head, data) = rest.split_once("::")?;
     let (name, properties) = head.split_once(' ').unwrap_or((head, ""));
-    let pairs = properties.trim().split(',').filter_map(|pair| pair.split_once('='));
+    let pairs = properties
+        .trim()
+        .split(',')
+        .filter_map(|pair| pair.split_once('='));
     Some(Command {
         name: name.to_owned(),
         properties: pairs
@@ -57,7 +76,9 @@ pub fn command(line: &str) -> Option<Command> {
 }
 
 fn unescaped(text: &str) -> String {
-    text.replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
+    text.replace("%0D", "\r")
+        .replace("%0A", "\n")
+        .replace("%25", "%")
 }
 
 /// Issues of a code quality report, in the format that GitLab requires.
@@ -66,12 +87,16 @@ pub fn issues(text: &str) -> Vec<Json> {
     let schema = include_str!("../../schemas/gitlab-code-quality.schema.json");
     let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
     let report: Json = serde_json::from_str(text).unwrap();
-    let faults: Vec<String> =
-        validator.iter_errors(&report).map(|it| format!("{}: {it}", it.instance_path())).collect();
+    let faults: Vec<String> = validator
+        .iter_errors(&report)
+        .map(|it| format!("{}: {it}", it.instance_path()))
+        .collect();
     assert!(faults.is_empty(), "{faults:#?}");
     let issues = report.as_array().unwrap().clone();
-    let fingerprints: BTreeSet<&str> =
-        issues.iter().map(|it| it["fingerprint"].as_str().unwrap()).collect();
+    let fingerprints: BTreeSet<&str> = issues
+        .iter()
+        .map(|it| it["fingerprint"].as_str().unwrap())
+        .collect();
     assert_eq!(
         fingerprints.len(),
         issues.len(),
@@ -99,16 +124,25 @@ pub fn test_cases(text: &str) -> Vec<TestCase> {
     let mut names = BTreeSet::new();
     let mut cases = Vec::new();
     for suite in document.root_element().children().filter(Node::is_element) {
-        let of_suite: Vec<TestCase> =
-            suite.children().filter(Node::is_element).map(test_case).collect();
+        let of_suite: Vec<TestCase> = suite
+            .children()
+            .filter(Node::is_element)
+            .map(test_case)
+            .collect();
         assert_counted(suite, &of_suite);
         cases.extend(of_suite);
     }
     assert_counted(document.root_element(), &cases);
     for case in &cases {
-        assert!(names.insert((&case.class, &case.name)), "GitLab only uses the first of {case:?}");
+        assert!(
+            names.insert((&case.class, &case.name)),
+            "GitLab only uses the first of {case:?}"
+        );
     }
-    assert!(cases.iter().any(|case| case.outcome.is_none()), "one test passed");
+    assert!(
+        cases.iter().any(|case| case.outcome.is_none()),
+        "one test passed"
+    );
     cases
 }
 
@@ -139,7 +173,10 @@ fn assert_counted(node: Node<'_, '_>, cases: &[TestCase]) {
     assert_eq!(node.attribute("tests").unwrap(), cases.len().to_string());
     assert_eq!(node.attribute("failures").unwrap(), of("failure"));
     assert_eq!(node.attribute("errors").unwrap(), "0");
-    assert!(node.attribute("skipped").is_none_or(|count| count == of("skipped")));
+    assert!(
+        node.attribute("skipped")
+            .is_none_or(|count| count == of("skipped"))
+    );
 }
 
 /// Declaration of an element in a schema: attributes, required attributes, children, and whether
@@ -155,7 +192,10 @@ struct Declared {
 /// Elements declared in a schema. Supports the subset of XML Schema in `junit-10.xsd`, where
 /// children may be in any order and number.
 fn declared(schema: &Document<'_>) -> BTreeMap<String, Declared> {
-    let elements = schema.root_element().children().filter(|it| it.has_tag_name((XS, "element")));
+    let elements = schema
+        .root_element()
+        .children()
+        .filter(|it| it.has_tag_name((XS, "element")));
     let declared = elements.map(|element| {
         let mut of = Declared {
             takes_text: element.attribute("type") == Some("xs:string"),
@@ -186,17 +226,31 @@ const XS: &str = "http://www.w3.org/2001/XMLSchema";
 #[track_caller]
 fn assert_as_declared(node: Node<'_, '_>, declared: &BTreeMap<String, Declared>) {
     let name = node.tag_name().name();
-    let of = declared.get(name).unwrap_or_else(|| panic!("no element `{name}`"));
+    let of = declared
+        .get(name)
+        .unwrap_or_else(|| panic!("no element `{name}`"));
     let attributes: BTreeSet<String> = node.attributes().map(|it| it.name().to_owned()).collect();
-    assert!(attributes.is_subset(&of.attributes), "`{name}` has {attributes:?}");
-    assert!(of.required.is_subset(&attributes), "`{name}` has {attributes:?}");
+    assert!(
+        attributes.is_subset(&of.attributes),
+        "`{name}` has {attributes:?}"
+    );
+    assert!(
+        of.required.is_subset(&attributes),
+        "`{name}` has {attributes:?}"
+    );
     for child in node.children() {
         if child.is_element() {
-            assert!(of.children.contains(child.tag_name().name()), "`{name}` has {child:?}");
+            assert!(
+                of.children.contains(child.tag_name().name()),
+                "`{name}` has {child:?}"
+            );
             assert_as_declared(child, declared);
         } else {
             let text = child.text().unwrap_or_default();
-            assert!(child.is_text() && (of.takes_text || text.trim().is_empty()), "{child:?}");
+            assert!(
+                child.is_text() && (of.takes_text || text.trim().is_empty()),
+                "{child:?}"
+            );
         }
     }
 }

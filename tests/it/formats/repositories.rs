@@ -30,7 +30,10 @@ fn repositories() -> Json {
     second["pin"] = pin("prod");
     second["links"] = LINKS.into();
     let folder = json!({"chosen_by": "folder", "revision": null, "commit": null});
-    let odd = [used("odd name", "s3", folder.clone()), used("odd-name", "s3", folder)];
+    let odd = [
+        used("odd name", "s3", folder.clone()),
+        used("odd-name", "s3", folder),
+    ];
     [vec![first, second], odd.to_vec()].concat().into()
 }
 
@@ -66,14 +69,24 @@ fn made(form: ReportFormat, report: &Json) -> String {
 
 #[test]
 fn sarif_has_a_root_for_each_repository() {
-    let mut report = report(&[error(), finding("missing-parent", "error", "m", "a.yaml", 1)], &[]);
+    let mut report = report(
+        &[
+            error(),
+            finding("missing-parent", "error", "m", "a.yaml", 1),
+        ],
+        &[],
+    );
     report["findings"][0]["suppressed"] = Json::Null;
     report["findings"][0]["fix"] = json!({"safety": "safe", "message": "fix it", "edits": [{
         "file": FILE, "line": 4, "column": 1, "end_line": 4, "end_column": 2, "text": "x"}]});
     let log: Json = serde_json::from_str(&made(ReportFormat::Sarif, &report)).unwrap();
     super::sarif::assert_sound(&log);
     let run = &log["runs"][0];
-    let words = |id: &str| run["originalUriBaseIds"][id]["description"]["text"].as_str().unwrap();
+    let words = |id: &str| {
+        run["originalUriBaseIds"][id]["description"]["text"]
+            .as_str()
+            .unwrap()
+    };
     assert_eq!(words("%SRCROOT%"), "the root of the repository");
     assert_eq!(
         words("REPOSITORY_GLOBAL"),
@@ -85,25 +98,49 @@ fn sarif_has_a_root_for_each_repository() {
     assert!(words("REPOSITORY_ODD_NAME_2").contains(": odd-name "));
     let artifact = |result: usize, pointer: &str| {
         let place = run["results"][result].pointer(pointer).unwrap();
-        (place["uri"].as_str().unwrap().to_owned(), place["uriBaseId"].as_str().unwrap().to_owned())
+        (
+            place["uri"].as_str().unwrap().to_owned(),
+            place["uriBaseId"].as_str().unwrap().to_owned(),
+        )
     };
-    let own = ("global/%C3%A4%20one.yaml".to_owned(), "REPOSITORY_GLOBAL".to_owned());
+    let own = (
+        "global/%C3%A4%20one.yaml".to_owned(),
+        "REPOSITORY_GLOBAL".to_owned(),
+    );
     let physical = "/physicalLocation/artifactLocation";
     assert_eq!(artifact(0, &format!("/relatedLocations/0{physical}")), own);
-    assert_eq!(artifact(0, "/fixes/0/artifactChanges/0/artifactLocation"), own);
+    assert_eq!(
+        artifact(0, "/fixes/0/artifactChanges/0/artifactLocation"),
+        own
+    );
     let related = artifact(0, &format!("/relatedLocations/1{physical}"));
-    assert_eq!(related, ("a.yaml".to_owned(), "REPOSITORY_ODD_NAME_2".to_owned()));
+    assert_eq!(
+        related,
+        ("a.yaml".to_owned(), "REPOSITORY_ODD_NAME_2".to_owned())
+    );
     let first = artifact(1, &format!("/locations/0{physical}"));
     assert_eq!(first, ("a.yaml".to_owned(), "%SRCROOT%".to_owned()));
     // Code scanning only supports the first root, so the result is at the pin.
-    let pin = ("site/lab/site-definition.yaml".to_owned(), "%SRCROOT%".to_owned());
+    let pin = (
+        "site/lab/site-definition.yaml".to_owned(),
+        "%SRCROOT%".to_owned(),
+    );
     assert_eq!(artifact(0, &format!("/locations/0{physical}")), pin);
-    assert_eq!(run["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"], 12);
+    assert_eq!(
+        run["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"],
+        12
+    );
     let message = run["results"][0]["message"]["text"].as_str().unwrap();
-    assert!(message.starts_with(&format!("no parent\nat {FILE}:4:3")), "{message}");
+    assert!(
+        message.starts_with(&format!("no parent\nat {FILE}:4:3")),
+        "{message}"
+    );
     // Every root used by a location is declared.
     for (uri, base) in [own, related, first] {
-        assert!(run["originalUriBaseIds"].get(&base).is_some(), "{uri}: {base}");
+        assert!(
+            run["originalUriBaseIds"].get(&base).is_some(),
+            "{uri}: {base}"
+        );
     }
 }
 
@@ -129,19 +166,35 @@ fn suppressions_and_routes_of_sarif_are_in_their_repositories() {
     let mut report = report(&[ignored, caused], &[edited()]);
     report["outputs"][0]["document"] = name;
     report["routes"][0]["steps"][0]["at"] = json!([edited()["at"]["head"]]);
-    let listing = FindingFilter { all: true, ignored: true };
-    let log = written(ReportFormat::Sarif, &read(&report.to_string()).unwrap(), listing);
+    let listing = FindingFilter {
+        all: true,
+        ignored: true,
+    };
+    let log = written(
+        ReportFormat::Sarif,
+        &read(&report.to_string()).unwrap(),
+        listing,
+    );
     let log: Json = serde_json::from_str(&log).unwrap();
     super::sarif::assert_sound(&log);
     let result = |at: usize, pointer: &str| {
-        log["runs"][0]["results"][at].pointer(pointer).unwrap_or(&Json::Null).clone()
+        log["runs"][0]["results"][at]
+            .pointer(pointer)
+            .unwrap_or(&Json::Null)
+            .clone()
     };
     let place = "physicalLocation/artifactLocation/uriBaseId";
     let suppression = result(0, &format!("/suppressions/0/location/{place}"));
     assert_eq!(suppression, "REPOSITORY_GLOBAL");
     let steps = "/codeFlows/0/threadFlows/0/locations";
-    assert_eq!(result(1, &format!("{steps}/0/location/{place}")), "REPOSITORY_GLOBAL");
-    assert_eq!(result(1, &format!("{steps}/1/location/{place}")), "%SRCROOT%");
+    assert_eq!(
+        result(1, &format!("{steps}/0/location/{place}")),
+        "REPOSITORY_GLOBAL"
+    );
+    assert_eq!(
+        result(1, &format!("{steps}/1/location/{place}")),
+        "%SRCROOT%"
+    );
 }
 
 #[test]
@@ -152,13 +205,24 @@ fn annotations_are_at_the_line_of_the_pin() {
     };
     let annotated = |report: &Json| -> Vec<(String, String)> {
         let commands = annotations(&made(ReportFormat::Github, report));
-        commands.iter().map(|it| (place(&it.name, &it.properties), it.data.clone())).collect()
+        commands
+            .iter()
+            .map(|it| (place(&it.name, &it.properties), it.data.clone()))
+            .collect()
     };
     let found = annotated(&report(&[error()], &[edited()]));
     assert_eq!(found[0].0, "error site/lab/site-definition.yaml:12");
-    assert!(found[0].1.starts_with(&format!("{FILE}:4:3: no parent\n")), "{found:?}");
+    assert!(
+        found[0].1.starts_with(&format!("{FILE}:4:3: no parent\n")),
+        "{found:?}"
+    );
     assert_eq!(found[1].0, "notice site/lab/site-definition.yaml:12");
-    assert!(found[1].1.starts_with(&format!("{FILE}:9 versions (global)  .a\n")), "{found:?}");
+    assert!(
+        found[1]
+            .1
+            .starts_with(&format!("{FILE}:9 versions (global)  .a\n")),
+        "{found:?}"
+    );
 
     // The revision of the other site is pinned in another file.
     let mut other = error();
@@ -172,8 +236,14 @@ fn annotations_are_at_the_line_of_the_pin() {
         used["pin"] = Json::Null;
     }
     let found = annotated(&unpinned);
-    assert_eq!(found.iter().map(|it| &*it.0).collect::<Vec<_>>(), ["error -:-", "notice -:-"]);
-    assert!(found[0].1.starts_with(&format!("{FILE}:4:3: no parent\n")), "{found:?}");
+    assert_eq!(
+        found.iter().map(|it| &*it.0).collect::<Vec<_>>(),
+        ["error -:-", "notice -:-"]
+    );
+    assert!(
+        found[0].1.starts_with(&format!("{FILE}:4:3: no parent\n")),
+        "{found:?}"
+    );
 
     // An effect of an edit of this repository is annotated at that edit.
     let mut caused = error();
@@ -188,8 +258,15 @@ fn other_formats_name_the_repository_before_the_path() {
     let issue = &issues(&made(ReportFormat::Gitlab, &report))[0];
     assert_eq!(issue["location"]["path"], FILE);
     let tests = made(ReportFormat::Junit, &report);
-    assert!(tests.contains(&format!("name=\"{FILE}: no parent\"")), "{tests}");
-    for form in [ReportFormat::Markdown, ReportFormat::Comment, ReportFormat::Html] {
+    assert!(
+        tests.contains(&format!("name=\"{FILE}: no parent\"")),
+        "{tests}"
+    );
+    for form in [
+        ReportFormat::Markdown,
+        ReportFormat::Comment,
+        ReportFormat::Html,
+    ] {
         let page = made(form, &report);
         assert!(page.contains(&format!("{FILE}:4")), "{page}");
         let header = "v1.8";
@@ -205,13 +282,20 @@ fn links_use_the_template_of_the_repository() {
         format!("https://git.example.org/global/{commit}/global/%C3%A4%20one.yaml#L{line}")
     };
     let linked = report(&[error()], &[edited()]);
-    for form in [ReportFormat::Markdown, ReportFormat::Comment, ReportFormat::Html] {
+    for form in [
+        ReportFormat::Markdown,
+        ReportFormat::Comment,
+        ReportFormat::Html,
+    ] {
         let page = made(form, &linked);
         assert!(page.contains(&address(COMMIT, 4)), "{page}");
         assert!(!page.contains("org/sites/global"), "{page}");
         // No commit is known for this location.
         let mut unknown = linked.clone();
-        unknown["findings"][0]["primary"].as_object_mut().unwrap().remove("commit");
+        unknown["findings"][0]["primary"]
+            .as_object_mut()
+            .unwrap()
+            .remove("commit");
         let page = made(form, &unknown);
         assert!(!page.contains("one.yaml#L4"), "{page}");
         // The repository has no template.
@@ -239,7 +323,11 @@ fn first_of_many_revisions_are_named() {
     let other = |at: usize| {
         let mut used = one.clone();
         used["name"] = format!("global-{at:03}").into();
-        used["base"] = if at == 299 { Json::Null } else { used["head"].clone() };
+        used["base"] = if at == 299 {
+            Json::Null
+        } else {
+            used["head"].clone()
+        };
         used
     };
     report["repositories"] = (0..300).map(other).collect();
@@ -247,8 +335,14 @@ fn first_of_many_revisions_are_named() {
     let comment = made(ReportFormat::Comment, &report);
     assert!(comment.len() < 8_000, "{comment}");
     assert_eq!(comment.matches("with **global-").count(), 5, "{comment}");
-    assert!(comment.contains("with **global-299**"), "differing revisions come first: {comment}");
-    assert!(comment.contains("with 295 more: see the JSON report"), "{comment}");
+    assert!(
+        comment.contains("with **global-299**"),
+        "differing revisions come first: {comment}"
+    );
+    assert!(
+        comment.contains("with 295 more: see the JSON report"),
+        "{comment}"
+    );
 }
 
 fn comparison() -> Json {

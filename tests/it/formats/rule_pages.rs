@@ -18,7 +18,10 @@ fn configured(url: Option<&str>) -> Sandbox {
     let sandbox = Sandbox::with_sites();
     sandbox.break_site("lab");
     if let Some(url) = url {
-        sandbox.write("layercake.yaml", format!("output: {{docs-url: \"{url}\"}}\n"));
+        sandbox.write(
+            "layercake.yaml",
+            format!("output: {{docs-url: \"{url}\"}}\n"),
+        );
     }
     sandbox
 }
@@ -33,8 +36,13 @@ fn run(sandbox: &Sandbox, arguments: &[&str]) -> String {
 fn help_uri(log: &str) -> Json {
     let log: Json = serde_json::from_str(log).unwrap();
     super::sarif::assert_sound(&log);
-    let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
-    let rule = rules.iter().find(|rule| rule["id"] == "missing-source").unwrap();
+    let rules = log["runs"][0]["tool"]["driver"]["rules"]
+        .as_array()
+        .unwrap();
+    let rule = rules
+        .iter()
+        .find(|rule| rule["id"] == "missing-source")
+        .unwrap();
     rule["helpUri"].clone()
 }
 
@@ -45,7 +53,9 @@ fn configured_help_uri(url: Option<&str>) -> Json {
 /// `helpUri` without a configuration.
 fn default_help_uri() -> Json {
     let base = option_env!("LAYERCAKE_DOCS_URL").filter(|base| !base.is_empty());
-    base.map_or(Json::Null, |base| format!("{base}/rules/missing-source.html").into())
+    base.map_or(Json::Null, |base| {
+        format!("{base}/rules/missing-source.html").into()
+    })
 }
 
 #[test]
@@ -61,11 +71,16 @@ fn html_links_the_rule_of_a_finding_to_its_page() {
     let links = |url: &str| -> Vec<String> {
         let page = Html::parse_document(&run(&configured(Some(url)), &["lint", "-o", "html"]));
         let names = Selector::parse("article summary .rule a").unwrap();
-        page.select(&names).map(|it| it.attr("href").unwrap().to_owned()).collect()
+        page.select(&names)
+            .map(|it| it.attr("href").unwrap().to_owned())
+            .collect()
     };
     assert_eq!(links(BASE), [PAGE]);
     let hostile = "https://docs.example.org/'onclick='x&quot;";
-    assert_eq!(links(hostile), [format!("{hostile}/rules/missing-source.html")]);
+    assert_eq!(
+        links(hostile),
+        [format!("{hostile}/rules/missing-source.html")]
+    );
     assert!(links("").is_empty());
 }
 
@@ -76,7 +91,10 @@ fn markdown_links_the_rule_of_a_finding_to_its_page() {
         let page = run(&configured(Some(BASE)), &["lint", "-o", format]);
         assert!(page.contains(&linked), "{page}");
         let page = run(&configured(Some("")), &["lint", "-o", format]);
-        assert!(page.contains("(`missing-source`)") && !page.contains("https://"), "{page}");
+        assert!(
+            page.contains("(`missing-source`)") && !page.contains("https://"),
+            "{page}"
+        );
     }
 }
 
@@ -116,9 +134,16 @@ fn unknown_rule_has_no_link() {
     let findings = ["missing-source", "of-a-later-version"]
         .map(|rule| made::finding(rule, "error", "wrong", "site/lab/a.yaml", 1));
     let report = made::report(&findings, &[]).with_rule_pages(RulePages::new(BASE, RULES).ok());
-    for form in [ReportFormat::Html, ReportFormat::Markdown, ReportFormat::Sarif] {
+    for form in [
+        ReportFormat::Html,
+        ReportFormat::Markdown,
+        ReportFormat::Sarif,
+    ] {
         let text = made::written(form, &report, made::USUAL);
-        assert!(text.contains(PAGE) && !text.contains("of-a-later-version.html"), "{text}");
+        assert!(
+            text.contains(PAGE) && !text.contains("of-a-later-version.html"),
+            "{text}"
+        );
     }
 }
 
@@ -126,11 +151,20 @@ fn unknown_rule_has_no_link() {
 fn base_side_configuration_overrides_that_of_the_change() {
     let sandbox = configured(Some(BASE));
     sandbox.commit();
-    sandbox.write("layercake.yaml", "output: {docs-url: 'https://other.example.org'}\n");
+    sandbox.write(
+        "layercake.yaml",
+        "output: {docs-url: 'https://other.example.org'}\n",
+    );
     let of = |more: &[&str]| {
         let lint = ["lint", "--since", "HEAD", "--all-findings"];
-        help_uri(&run(&sandbox, &[&lint[..], more, &["-o", "sarif"]].concat()))
+        help_uri(&run(
+            &sandbox,
+            &[&lint[..], more, &["-o", "sarif"]].concat(),
+        ))
     };
-    assert_eq!(of(&[]), "https://other.example.org/rules/missing-source.html");
+    assert_eq!(
+        of(&[]),
+        "https://other.example.org/rules/missing-source.html"
+    );
     assert_eq!(of(&["--config-from-base"]), PAGE);
 }

@@ -8,7 +8,10 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::{POLICY, Sandbox, definition, document};
 
-const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/schemas/sarif-schema-2.1.0.json");
+const SCHEMA: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/schemas/sarif-schema-2.1.0.json"
+);
 
 /// Log printed by a run, validated by its schema.
 #[track_caller]
@@ -23,17 +26,24 @@ fn log(sandbox: &Sandbox, arguments: &[&str]) -> Json {
 #[track_caller]
 pub(super) fn assert_sound(log: &Json) {
     // One pattern of the published schema is not a valid regular expression: it lacks a bracket.
-    let schema = fs::read_to_string(SCHEMA).unwrap().replace("[a-zA-Z]{2}]?$", "[a-zA-Z]{2}$");
+    let schema = fs::read_to_string(SCHEMA)
+        .unwrap()
+        .replace("[a-zA-Z]{2}]?$", "[a-zA-Z]{2}$");
     let schema = serde_json::from_str(&schema).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let errors: Vec<String> =
-        validator.iter_errors(log).map(|it| format!("{}: {it}", it.instance_path())).collect();
+    let errors: Vec<String> = validator
+        .iter_errors(log)
+        .map(|it| format!("{}: {it}", it.instance_path()))
+        .collect();
     assert!(errors.is_empty(), "{errors:#?}");
     for result in results(log) {
         let at = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
         let rule = &log["runs"][0]["tool"]["driver"]["rules"][at];
         assert_eq!(rule["id"], result["ruleId"]);
-        assert!(rule["help"]["markdown"].as_str().unwrap().len() > 100, "{rule}");
+        assert!(
+            rule["help"]["markdown"].as_str().unwrap().len() > 100,
+            "{rule}"
+        );
     }
 }
 
@@ -42,7 +52,10 @@ fn results(log: &Json) -> &Vec<Json> {
 }
 
 fn rules(log: &Json) -> Vec<&str> {
-    results(log).iter().map(|result| result["ruleId"].as_str().unwrap()).collect()
+    results(log)
+        .iter()
+        .map(|result| result["ruleId"].as_str().unwrap())
+        .collect()
 }
 
 /// Path of a relative reference of RFC 3986.
@@ -73,12 +86,21 @@ fn text_at(sandbox: &Sandbox, location: &Json) -> String {
 fn inherited() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("global/policy.yaml", POLICY);
-    sandbox.write("type/small/dns.yaml", document("dns", "type", "{server: 10.0.0.1}"));
+    sandbox.write(
+        "type/small/dns.yaml",
+        document("dns", "type", "{server: 10.0.0.1}"),
+    );
     let parent = document("parent", "global", "{values: {replicas: 1}}");
     let labels = "  name: parent\n  labels: {name: parent-global}\n";
-    sandbox.write("global/parent.yaml", parent.replace("  name: parent\n", labels));
+    sandbox.write(
+        "global/parent.yaml",
+        parent.replace("  name: parent\n", labels),
+    );
     for site in ["lab", "prod"] {
-        sandbox.write(&format!("site/{site}/site-definition.yaml"), definition(site, ""));
+        sandbox.write(
+            &format!("site/{site}/site-definition.yaml"),
+            definition(site, ""),
+        );
         let child = document("child", "site", "{of: it}").replace(
             "layer: site}",
             "layer: site,\n    parentSelector: {name: parent-global},\n    \
@@ -102,10 +124,16 @@ fn results_point_to_the_text_of_the_finding() {
         .filter(|it| it["ruleId"] == "missing-parent")
         .map(|it| {
             assert_eq!(it["level"], "error");
-            assert_eq!(text_at(&sandbox, &it["locations"][0]), "{name: parent-global}");
+            assert_eq!(
+                text_at(&sandbox, &it["locations"][0]),
+                "{name: parent-global}"
+            );
             let place = &it["locations"][0]["physicalLocation"];
             let shown = place["contextRegion"]["snippet"]["text"].as_str().unwrap();
-            assert!(shown.contains("parentSelector: {name: parent-global}"), "{shown}");
+            assert!(
+                shown.contains("parentSelector: {name: parent-global}"),
+                "{shown}"
+            );
             place["artifactLocation"]["uri"].as_str().unwrap()
         })
         .collect();
@@ -115,7 +143,9 @@ fn results_point_to_the_text_of_the_finding() {
     assert_eq!(text_at(&sandbox, other), "{name: parent-global}");
     let other = &other["physicalLocation"]["artifactLocation"]["uri"];
     assert_eq!(other, "site/prod/ch%C3%A4rt%2520one.yaml");
-    let names = found[0]["locations"][0]["logicalLocations"].as_array().unwrap();
+    let names = found[0]["locations"][0]["logicalLocations"]
+        .as_array()
+        .unwrap();
     assert_eq!(names[0]["fullyQualifiedName"], "lab/example/Any/v1/child");
 }
 
@@ -124,9 +154,15 @@ fn finding_in_an_unchanged_file_has_the_route_from_the_edit() {
     let sandbox = inherited();
     let parent = document("parent", "global", "{values: {replicas: 1}}");
     let renamed = "  name: parent\n  labels: {name: parent-worldwide}\n";
-    sandbox.write("global/parent.yaml", parent.replace("  name: parent\n", renamed));
+    sandbox.write(
+        "global/parent.yaml",
+        parent.replace("  name: parent\n", renamed),
+    );
     let log = log(&sandbox, &["lint", "--since", "HEAD"]);
-    let result = results(&log).iter().find(|it| it["ruleId"] == "missing-parent").unwrap();
+    let result = results(&log)
+        .iter()
+        .find(|it| it["ruleId"] == "missing-parent")
+        .unwrap();
     assert_eq!(result["baselineState"], "new");
     let steps = &result["codeFlows"][0]["threadFlows"][0]["locations"];
     let steps = steps.as_array().unwrap();
@@ -139,7 +175,12 @@ fn finding_in_an_unchanged_file_has_the_route_from_the_edit() {
     assert_eq!(file(last), "site/lab/ch%C3%A4rt%2520one.yaml");
     assert_eq!(
         last["location"]["message"]["text"],
-        result["message"]["text"].as_str().unwrap().lines().next().unwrap()
+        result["message"]["text"]
+            .as_str()
+            .unwrap()
+            .lines()
+            .next()
+            .unwrap()
     );
 }
 
@@ -147,7 +188,10 @@ fn finding_in_an_unchanged_file_has_the_route_from_the_edit() {
 fn gate_has_the_routes_of_its_edit() {
     let sandbox = inherited();
     let parent = fs::read_to_string(sandbox.path("global/parent.yaml")).unwrap();
-    sandbox.write("global/parent.yaml", parent.replace("replicas: 1", "replicas: 2"));
+    sandbox.write(
+        "global/parent.yaml",
+        parent.replace("replicas: 1", "replicas: 2"),
+    );
     let log = log(&sandbox, &["lint", "--since", "HEAD", "--max-sites", "1"]);
     assert_eq!(rules(&log), ["reach-over-limit"]);
     let result = &results(&log)[0];
@@ -155,7 +199,9 @@ fn gate_has_the_routes_of_its_edit() {
     let flows = result["codeFlows"].as_array().unwrap();
     assert!(flows.iter().any(|flow| {
         let steps = flow["threadFlows"][0]["locations"].as_array().unwrap();
-        steps.iter().any(|it| it["location"]["message"]["text"] == "inherited by `child`")
+        steps
+            .iter()
+            .any(|it| it["location"]["message"]["text"] == "inherited by `child`")
     }));
 }
 
@@ -166,13 +212,25 @@ fn fingerprints_are_stable_and_unique_in_a_file() {
     let text = document("twice", "site", "{}").replace("data: {}", twice);
     sandbox.write("site/lab/twice.yaml", &text);
     let prints = |log: &Json| -> Vec<String> {
-        let print = |it: &Json| it["partialFingerprints"]["layercake/v1"].as_str().unwrap().into();
+        let print = |it: &Json| {
+            it["partialFingerprints"]["layercake/v1"]
+                .as_str()
+                .unwrap()
+                .into()
+        };
         results(log).iter().map(print).collect()
     };
     let before = prints(&log(&sandbox, &["lint"]));
     assert!(before.len() > 1, "{before:?}");
-    assert_eq!(before.iter().collect::<BTreeSet<_>>().len(), before.len(), "{before:?}");
-    sandbox.write("site/lab/twice.yaml", format!("---\n# moved\n# twice\n{}", &text[4..]));
+    assert_eq!(
+        before.iter().collect::<BTreeSet<_>>().len(),
+        before.len(),
+        "{before:?}"
+    );
+    sandbox.write(
+        "site/lab/twice.yaml",
+        format!("---\n# moved\n# twice\n{}", &text[4..]),
+    );
     assert_eq!(prints(&log(&sandbox, &["lint"])), before);
 }
 
@@ -199,12 +257,20 @@ fn unchanged_findings_are_always_listed() {
     sandbox.commit();
     sandbox.break_site("prod");
     let states = |log: &Json| -> Vec<String> {
-        results(log).iter().map(|it| it["baselineState"].as_str().unwrap().into()).collect()
+        results(log)
+            .iter()
+            .map(|it| it["baselineState"].as_str().unwrap().into())
+            .collect()
     };
-    for arguments in
-        [&["lint", "--since", "HEAD"][..], &["lint", "--since", "HEAD", "--all-findings"]]
-    {
-        assert_eq!(states(&log(&sandbox, arguments)), ["unchanged", "new"], "{arguments:?}");
+    for arguments in [
+        &["lint", "--since", "HEAD"][..],
+        &["lint", "--since", "HEAD", "--all-findings"],
+    ] {
+        assert_eq!(
+            states(&log(&sandbox, arguments)),
+            ["unchanged", "new"],
+            "{arguments:?}"
+        );
     }
 }
 
@@ -226,16 +292,30 @@ fn most_severe_findings_are_kept_and_the_others_counted() {
     report["findings"] = (0..9_000).map(of).collect();
     sandbox.write("report.json", report.to_string());
     let log = log(&sandbox, &["report", "report.json"]);
-    let levels = |level: &str| results(&log).iter().filter(|it| it["level"] == level).count();
-    assert_eq!([levels("error"), levels("warning"), levels("note")], [3_000, 2_000, 0]);
-    let line =
-        |it: &Json| it["locations"][0]["physicalLocation"]["region"]["startLine"].as_u64().unwrap();
+    let levels = |level: &str| {
+        results(&log)
+            .iter()
+            .filter(|it| it["level"] == level)
+            .count()
+    };
+    assert_eq!(
+        [levels("error"), levels("warning"), levels("note")],
+        [3_000, 2_000, 0]
+    );
+    let line = |it: &Json| {
+        it["locations"][0]["physicalLocation"]["region"]["startLine"]
+            .as_u64()
+            .unwrap()
+    };
     assert!(results(&log).is_sorted_by_key(line));
     let notification = &log["runs"][0]["invocations"][0]["toolExecutionNotifications"][0];
     let said = "4000 findings omitted from this file: only the 5000 most severe are kept";
     assert_eq!(notification["message"]["text"], said);
     let message = results(&log)[0]["message"]["text"].as_str().unwrap();
-    assert!(message.starts_with("[click]\\(http://example.org/) me\n"), "{message}");
+    assert!(
+        message.starts_with("[click]\\(http://example.org/) me\n"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -253,15 +333,23 @@ fn rule_page_has_no_dead_links() {
     report["findings"] = layercake::rules::RULES.iter().map(of).collect();
     sandbox.write("report.json", report.to_string());
     let log = log(&sandbox, &["report", "report.json"]);
-    let described = log["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
+    let described = log["runs"][0]["tool"]["driver"]["rules"]
+        .as_array()
+        .unwrap();
     assert_eq!(described.len(), layercake::rules::RULES.len());
     for described in described {
         let help = described["help"]["markdown"].as_str().unwrap();
         assert!(!help.contains(".md)"), "{help}");
     }
-    let stale = described.iter().find(|it| it["id"] == "ineffective-action").unwrap();
+    let stale = described
+        .iter()
+        .find(|it| it["id"] == "ineffective-action")
+        .unwrap();
     assert!(
-        stale["help"]["text"].as_str().unwrap().contains("reported by `ineffective-override`. A")
+        stale["help"]["text"]
+            .as_str()
+            .unwrap()
+            .contains("reported by `ineffective-override`. A")
     );
 }
 
@@ -273,28 +361,49 @@ fn rules_of_another_version_are_named() {
     let mut report: Json = serde_json::from_str(&ran.stdout).unwrap();
     report["findings"][0]["rule"] = json!("rule-of-tomorrow");
     sandbox.write("report.json", report.to_string());
-    let log = sandbox.run(&["report", "report.json", "-o", "sarif"]).json();
+    let log = sandbox
+        .run(&["report", "report.json", "-o", "sarif"])
+        .json();
     let rule = &log["runs"][0]["tool"]["driver"]["rules"][0];
-    assert_eq!((&rule["id"], rule.get("help")), (&json!("rule-of-tomorrow"), None));
+    assert_eq!(
+        (&rule["id"], rule.get("help")),
+        (&json!("rule-of-tomorrow"), None)
+    );
 }
 
 #[test]
 fn dangerous_edit_is_a_note_at_its_line() {
     let sandbox = Sandbox::with_sites();
     let with = |data: &str| document("versions", "global", data);
-    sandbox.write("global/versions.yaml", with("{image: 'quay.io/a/b:1.0', map: {a: 1, b: 2}}"));
+    sandbox.write(
+        "global/versions.yaml",
+        with("{image: 'quay.io/a/b:1.0', map: {a: 1, b: 2}}"),
+    );
     sandbox.commit();
-    sandbox.write("global/versions.yaml", with("{image: 'quay.io/a/b:latest'}"));
+    sandbox.write(
+        "global/versions.yaml",
+        with("{image: 'quay.io/a/b:latest'}"),
+    );
     let log = log(&sandbox, &["lint", "--since", "HEAD"]);
-    let notes: Vec<&Json> =
-        results(&log).iter().filter(|it| it["ruleId"] == "dangerous-change").collect();
-    let texts: Vec<&str> =
-        notes.iter().map(|note| note["message"]["text"].as_str().unwrap()).collect();
+    let notes: Vec<&Json> = results(&log)
+        .iter()
+        .filter(|it| it["ruleId"] == "dangerous-change")
+        .collect();
+    let texts: Vec<&str> = notes
+        .iter()
+        .map(|note| note["message"]["text"].as_str().unwrap())
+        .collect();
     assert_eq!(notes.len(), 2, "{texts:?}");
-    assert!(texts[0].contains("removes values") && texts[0].contains(".map"), "{texts:?}");
+    assert!(
+        texts[0].contains("removes values") && texts[0].contains(".map"),
+        "{texts:?}"
+    );
     assert!(texts[1].contains("pin of a revision or image"), "{texts:?}");
     for note in notes {
-        assert_eq!((&note["level"], &note["baselineState"]), (&json!("note"), &json!("new")));
+        assert_eq!(
+            (&note["level"], &note["baselineState"]),
+            (&json!("note"), &json!("new"))
+        );
         let place = &note["locations"][0]["physicalLocation"];
         assert_eq!(place["artifactLocation"]["uri"], "global/versions.yaml");
     }

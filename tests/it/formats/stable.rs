@@ -9,15 +9,24 @@ use super::{timeless, written, written_with};
 use crate::cli::{Sandbox, document};
 use crate::stories;
 
-const RUNS: [&[&str]; 3] =
-    [&["lint"], &["lint", "--since", "HEAD", "--all-findings"], &["diff", "HEAD"]];
+const RUNS: [&[&str]; 3] = [
+    &["lint"],
+    &["lint", "--since", "HEAD", "--all-findings"],
+    &["diff", "HEAD"],
+];
 
 /// Repository with findings and edits.
 fn repository() -> Sandbox {
     let sandbox = stories::of_example("sites");
-    sandbox.write("global/another.yaml", document("another", "global", "{a: 1}"));
+    sandbox.write(
+        "global/another.yaml",
+        document("another", "global", "{a: 1}"),
+    );
     sandbox.commit();
-    sandbox.write("global/another.yaml", document("another", "global", "{a: 2, b: [3]}"));
+    sandbox.write(
+        "global/another.yaml",
+        document("another", "global", "{a: 2, b: [3]}"),
+    );
     sandbox.write("site/lab/more.yaml", crate::cli::broken());
     sandbox
 }
@@ -30,7 +39,9 @@ fn output_is_independent_of_threads_and_folders() {
     for arguments in RUNS {
         let (first, formats) = written(&sandbox, arguments);
         let threads = |count: &'static str| {
-            written_with(&sandbox, arguments, move |it| it.env("RAYON_NUM_THREADS", count))
+            written_with(&sandbox, arguments, move |it| {
+                it.env("RAYON_NUM_THREADS", count)
+            })
         };
         let from_below = written_with(&sandbox, &[arguments, &["-C", ".."]].concat(), |it| {
             it.current_dir(sandbox.path("global"))
@@ -45,12 +56,19 @@ fn output_is_independent_of_threads_and_folders() {
             assert_eq!(ran, first, "{what}");
             for (format, text) in &others {
                 let text = timeless(format, text);
-                assert_eq!(text, timeless(format, &formats[format]), "{what} -o {format}");
+                assert_eq!(
+                    text,
+                    timeless(format, &formats[format]),
+                    "{what} -o {format}"
+                );
             }
         }
         let folder = sandbox.root.parent().unwrap().to_str().unwrap();
         for (format, text) in &formats {
-            assert!(!text.contains(folder), "-o {format} contains a path of this machine");
+            assert!(
+                !text.contains(folder),
+                "-o {format} contains a path of this machine"
+            );
         }
     }
 }
@@ -89,7 +107,10 @@ fn empty_report_is_well_formed() {
         let sarif: serde_json::Value = serde_json::from_str(&formats["sarif"]).unwrap();
         assert_eq!(sarif["runs"][0]["results"], serde_json::json!([]));
         for format in ["markdown", "comment", "html"] {
-            assert!(formats[format].contains("layercake"), "{arguments:?} -o {format}");
+            assert!(
+                formats[format].contains("layercake"),
+                "{arguments:?} -o {format}"
+            );
         }
     }
 }

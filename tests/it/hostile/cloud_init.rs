@@ -36,7 +36,9 @@ const DECLARED: &str = "cloud-config: [{name: genesis, parts: ['parts/*']}]\n";
 fn tree(parts: impl IntoIterator<Item = String>) -> MemoryTree {
     let tree = MemoryTree::new().with("layercake.yaml", DECLARED);
     let parts = parts.into_iter().enumerate();
-    parts.fold(tree, |tree, (number, text)| tree.with(&format!("parts/{number:05}"), text))
+    parts.fold(tree, |tree, (number, text)| {
+        tree.with(&format!("parts/{number:05}"), text)
+    })
 }
 
 fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
@@ -52,7 +54,9 @@ fn checked<T: Send>(
     tree: &MemoryTree,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> (Checked<()>, T) {
-    let checked = timed("linted", || check_files(tree, options(Semantics::Documented), per_site));
+    let checked = timed("linted", || {
+        check_files(tree, options(Semantics::Documented), per_site)
+    });
     assert!(!checked.internal_error);
     let (checked, mut taken) = checked.without_taken();
     (checked, taken.pop().expect("there is one set of files"))
@@ -61,14 +65,19 @@ fn checked<T: Send>(
 /// Merged result of the set.
 fn output(site: &RenderedSite<'_>) -> Node {
     let (doc, _) = site.graph.outputs().next().expect("there is one output");
-    site.rendered.data(doc).expect("the output is rendered").clone()
+    site.rendered
+        .data(doc)
+        .expect("the output is rendered")
+        .clone()
 }
 
 /// Kind of the last hop in the trace of a value of the output.
 fn end_of(site: &RenderedSite<'_>, place: &Location) -> Via {
     let (doc, _) = site.graph.outputs().next().expect("there is one output");
     let replay = Replay::new(site.graph, site.rendered);
-    timed("explained", || replay.trace_with_losers(doc, place).origin().via)
+    timed("explained", || {
+        replay.trace_with_losers(doc, place).origin().via
+    })
 }
 
 fn at(keys: &[&str]) -> Location {
@@ -107,7 +116,11 @@ fn changes(base: &MemoryTree, head: &MemoryTree) -> usize {
 fn user_data<T>(site: &RenderedSite<'_>, look: impl FnOnce(&UserData) -> T) -> T {
     let set = site.sets.sets.first().expect("there is one set");
     let given = set.sources.iter().flat_map(|source| &source.files).next();
-    look(given.and_then(|given| given.read).expect("the file was read completely"))
+    look(
+        given
+            .and_then(|given| given.read)
+            .expect("the file was read completely"),
+    )
 }
 
 #[test]
@@ -117,11 +130,16 @@ fn ten_thousand_parts_with_keys_of_their_own() {
     let (_, (length, ends)) = checked(&base, |site| {
         let first = end_of(site, &at(&["k17", "v"]));
         let last = end_of(site, &at(&["k9990", "v"]));
-        (output(site).as_mapping().map_or(0, Mapping::len), (first, last))
+        (
+            output(site).as_mapping().map_or(0, Mapping::len),
+            (first, last),
+        )
     });
     assert_eq!(length, PARTS);
     assert_eq!(ends, (Via::Unfollowed, Via::Literal));
-    let head = base.clone().with("parts/00017", "#cloud-config\nk17: {v: other}\n");
+    let head = base
+        .clone()
+        .with("parts/00017", "#cloud-config\nk17: {v: other}\n");
     assert_eq!(changes(&base, &head), 1);
 }
 
@@ -134,7 +152,13 @@ fn ten_thousand_parts_that_append_to_one_list() {
     let (_, (length, ends)) = checked(&base, |site| {
         let first = end_of(site, &at(&["l", "17"]));
         let last = end_of(site, &at(&["l", "9990"]));
-        (output(site).get("l").and_then(Node::as_sequence).map_or(0, <[Node]>::len), (first, last))
+        (
+            output(site)
+                .get("l")
+                .and_then(Node::as_sequence)
+                .map_or(0, <[Node]>::len),
+            (first, last),
+        )
     });
     assert_eq!(length, PARTS);
     assert_eq!(ends, (Via::Unfollowed, Via::Literal));
@@ -170,12 +194,17 @@ fn outputs_reached_by_one_of_ten_thousand_parts() {
         let replay = Replay::new(site.graph, site.rendered);
         let of = |name: &str| {
             let mut parts = site.graph.iter();
-            let (doc, _) = parts.find(|(_, recipe)| &*recipe.key.name == name).expect("a part");
+            let (doc, _) = parts
+                .find(|(_, recipe)| &*recipe.key.name == name)
+                .expect("a part");
             let flow = timed("followed", || {
                 flow(
                     &replay,
                     doc,
-                    &at(&[&format!("k{}", name[6..].parse::<usize>().expect("a number"))]),
+                    &at(&[&format!(
+                        "k{}",
+                        name[6..].parse::<usize>().expect("a number")
+                    )]),
                 )
             });
             let is_reached = flow.reached.iter().any(|it| site.graph.recipe(it.doc).emit);
@@ -194,7 +223,9 @@ fn archive_of_ten_thousand_entries() {
         writeln!(archive, "- content: '{{k{number}: 1}}'").expect("writing to a string succeeds");
     }
     let base = tree([archive.clone()]);
-    let (_, length) = checked(&base, |site| output(site).as_mapping().map_or(0, Mapping::len));
+    let (_, length) = checked(&base, |site| {
+        output(site).as_mapping().map_or(0, Mapping::len)
+    });
     assert_eq!(length, PARTS);
     let head = tree([archive.replace("'{k17: 1}'", "'{k17: 2}'")]);
     assert_eq!(changes(&base, &head), 1);
@@ -208,7 +239,10 @@ fn part_of_fifty_megabytes() {
         text.push_str(&line);
     }
     let (_, length) = checked(&tree([text]), |site| {
-        output(site).get("l").and_then(Node::as_sequence).map_or(0, <[Node]>::len)
+        output(site)
+            .get("l")
+            .and_then(Node::as_sequence)
+            .map_or(0, <[Node]>::len)
     });
     assert!(length > 50_000);
 }
@@ -217,7 +251,9 @@ fn part_of_fifty_megabytes() {
 fn text_over_the_limit_is_dropped_completely() {
     let text = "#cloud-config\n".to_owned() + &"# x\n".repeat(17 << 20);
     let (_, kind) = checked(&tree([text]), |site| {
-        user_data(site, |read| read.aborted.as_ref().map(|fault| fault.kind.clone()))
+        user_data(site, |read| {
+            read.aborted.as_ref().map(|fault| fault.kind.clone())
+        })
     });
     assert_eq!(kind, Some(PartFaultKind::NoText));
 }
@@ -225,7 +261,11 @@ fn text_over_the_limit_is_dropped_completely() {
 #[test]
 fn structure_nested_a_hundred_thousand_deep() {
     const DEPTH: usize = 100_000;
-    let list = format!("#cloud-config\na: {}{}\n", "[".repeat(DEPTH), "]".repeat(DEPTH));
+    let list = format!(
+        "#cloud-config\na: {}{}\n",
+        "[".repeat(DEPTH),
+        "]".repeat(DEPTH)
+    );
     let patch = format!(
         "#cloud-config-jsonp\n[{{\"op\":\"add\",\"path\":\"/a\",\"value\":{}1{}}}]",
         "[".repeat(DEPTH),
@@ -240,7 +280,10 @@ fn structure_nested_a_hundred_thousand_deep() {
         let set = site.sets.sets.first().expect("there is one set");
         let parts = set.sources.iter().flat_map(PartSource::parts);
         let reported = parts.filter(|part| !part.problems.is_empty() || !part.faults.is_empty());
-        (output(site), (reported.count(), site.rendered.problems.len()))
+        (
+            output(site),
+            (reported.count(), site.rendered.problems.len()),
+        )
     });
     assert_eq!(output.as_mapping().map(Mapping::len), Some(1));
     let (reported, failed) = problems;
@@ -268,8 +311,11 @@ fn messages_with_broken_boundaries() {
     let mut nested = format!("{head}b0\n\n");
     for depth in 0..1_000 {
         let inner = depth + 1;
-        writeln!(nested, "--b{depth}\nContent-Type: multipart/mixed; boundary=b{inner}\n")
-            .expect("writing to a string succeeds");
+        writeln!(
+            nested,
+            "--b{depth}\nContent-Type: multipart/mixed; boundary=b{inner}\n"
+        )
+        .expect("writing to a string succeeds");
     }
     let messages = [
         format!("{head}\"BB\n\n--BB\nContent-Type: text/cloud-config\n\na: 1\n"),

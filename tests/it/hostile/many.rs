@@ -26,7 +26,9 @@ use crate::support::{check_files, check_with, compare_files, options};
 fn soon<T>(run: impl FnOnce() -> T) -> T {
     let (start, before) = (Instant::now(), at_work());
     let given = run();
-    let at_work = at_work().zip(before).map(|(now, before)| now.saturating_sub(before));
+    let at_work = at_work()
+        .zip(before)
+        .map(|(now, before)| now.saturating_sub(before));
     let spent = at_work.unwrap_or(start.elapsed());
     assert!(spent < MAX_DURATION, "{spent:?}");
     given
@@ -36,12 +38,19 @@ fn soon<T>(run: impl FnOnce() -> T) -> T {
 /// the elapsed time.
 fn at_work() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    stat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+    stat.split(' ')
+        .next()?
+        .parse()
+        .ok()
+        .map(Duration::from_nanos)
 }
 
 fn selecting(rules: &[&str]) -> Selectors {
     let select = rules.iter().map(|rule| (*rule).to_owned()).collect();
-    Selectors { select, ..Selectors::default() }
+    Selectors {
+        select,
+        ..Selectors::default()
+    }
 }
 
 /// Document with `count` keys, each on its own line.
@@ -55,7 +64,9 @@ fn keys(count: usize, line: impl Fn(usize) -> String) -> String {
 
 #[test]
 fn many_comments_that_each_ignore_one_finding() {
-    let text = keys(20_000, |_| "yes # layercake: ignore[boolean-word] it is on".to_owned());
+    let text = keys(20_000, |_| {
+        "yes # layercake: ignore[boolean-word] it is on".to_owned()
+    });
     let tree = MemoryTree::new().with("documents.yaml", text);
     let selectors = selecting(&["boolean-word", "unused-ignore"]);
     let checked = soon(|| check_with(&tree, options(Semantics::Documented), &selectors, |_| ()));
@@ -66,11 +77,18 @@ fn many_comments_that_each_ignore_one_finding() {
 /// One in ten is inside a block scalar, where no comment is possible.
 #[test]
 fn many_findings_that_each_get_a_comment() {
-    let text = keys(3000, |at| if at % 10 == 9 { "|\n    text" } else { "yes" }.to_owned());
+    let text = keys(3000, |at| {
+        if at % 10 == 9 { "|\n    text" } else { "yes" }.to_owned()
+    });
     let mut sources = SourceMap::new();
-    let file = sources.add(Source::new(RepoPath::new("documents.yaml"), Ok(text.clone().into())));
+    let file = sources.add(Source::new(
+        RepoPath::new("documents.yaml"),
+        Ok(text.clone().into()),
+    ));
     let rule = rules::find("boolean-word").expect("the rule exists");
-    let places = text.match_indices("yes").chain(text.match_indices(" text\n"));
+    let places = text
+        .match_indices("yes")
+        .chain(text.match_indices(" text\n"));
     let findings: Vec<Diagnostic> = places
         .map(|(at, _)| Span::point(file, at as u32))
         .map(|at| Diagnostic::new(rule, "it is on", Label::new(at, "")))
@@ -100,11 +118,16 @@ fn many_entries_of_a_baseline() {
         fingerprint: format!("{at:032x}"),
         span: None,
     };
-    let baseline = Baseline { entries: (0..60_000).map(entry).collect() };
+    let baseline = Baseline {
+        entries: (0..60_000).map(entry).collect(),
+    };
     let text = baseline.to_text();
     let read = soon(|| Baseline::read(FileId::default(), &text));
-    let last =
-        read.expect("the written baseline can be read").entries.pop().expect("it has entries");
+    let last = read
+        .expect("the written baseline can be read")
+        .entries
+        .pop()
+        .expect("it has entries");
     assert_eq!(BaselineEntry { span: None, ..last }, entry(59_999));
     let damaged = text.replace(&format!("{:032x}", 59_999), "x");
     let Damage { line, .. } = Baseline::read(FileId::default(), &damaged).expect_err("no name");
@@ -121,13 +144,24 @@ fn many_findings_on_one_long_line() {
     let rule = rules::find("boolean-word").expect("the rule exists");
     let diagnostics = (0..COUNT).map(|at| {
         let start = (5 + at * item.len()) as u32;
-        Diagnostic::new(rule, "it is on", Label::new(Span::new(file, start, start + 3), ""))
+        Diagnostic::new(
+            rule,
+            "it is on",
+            Label::new(Span::new(file, start, start + 3), ""),
+        )
     });
-    let findings = Findings { diagnostics: diagnostics.collect(), ..Findings::default() };
+    let findings = Findings {
+        diagnostics: diagnostics.collect(),
+        ..Findings::default()
+    };
     let view = View::new(&sources, &[], &[]);
     let mut json = Vec::new();
-    let written =
-        soon(|| write(&Report::new(ReportInput::of_findings(&findings), &view), &mut json));
+    let written = soon(|| {
+        write(
+            &Report::new(ReportInput::of_findings(&findings), &view),
+            &mut json,
+        )
+    });
     written.expect("memory can be written to");
     let json = String::from_utf8(json).expect("JSON is UTF-8");
     let columns = item.chars().count();
@@ -151,7 +185,10 @@ fn many_documents_whose_order_matters() {
     let tree = |last: &str| MemoryTree::new().with("documents.yaml", text(last));
     let (base, head) = (tree("before"), tree("after"));
     let compared = soon(|| {
-        let (selectors, options) = (selecting(&["missing-parent"]), options(Semantics::Documented));
+        let (selectors, options) = (
+            selecting(&["missing-parent"]),
+            options(Semantics::Documented),
+        );
         compare_files(
             &base,
             &head,
@@ -171,10 +208,15 @@ fn one_output_with_many_values() {
     let tree = MemoryTree::new().with("documents.yaml", text);
     let checked = check_files(&tree, options(Semantics::Documented), |site| {
         let replay = Replay::new(site.graph, site.rendered);
-        let sources = site.graph.outputs().filter(|(_, it)| it.key.name.starts_with('s'));
+        let sources = site
+            .graph
+            .outputs()
+            .filter(|(_, it)| it.key.name.starts_with('s'));
         soon(|| {
             let flows = sources.map(|(doc, _)| flow(&replay, doc, &Location::root()));
-            flows.map(|flow| flow.reached[1].location.to_string()).collect::<Vec<_>>()
+            flows
+                .map(|flow| flow.reached[1].location.to_string())
+                .collect::<Vec<_>>()
         })
     });
     let (_, mut taken) = checked.without_taken();
@@ -187,7 +229,11 @@ fn one_output_with_many_values() {
 #[test]
 fn many_actions_on_keys_without_a_value() {
     const COUNT: usize = 20_000;
-    let lines = |value: &str| (0..COUNT).map(|at| format!("    k{at}: {value}\n")).collect();
+    let lines = |value: &str| {
+        (0..COUNT)
+            .map(|at| format!("    k{at}: {value}\n"))
+            .collect()
+    };
     let data = |b: usize, lines: String| format!("\n  a: {{b: {b}}}\n  x:\n{}", lines.trim_end());
     let labels = "  labels: {l: x}\n";
     let parent = document("parent", "layer: global", labels, &data(1, lines("{c: 1}")));
@@ -199,5 +245,8 @@ fn many_actions_on_keys_without_a_value() {
     let tree = MemoryTree::new().with("documents.yaml", three_layers() + &parent + &child);
     let checked = soon(|| check_files(&tree, options(Semantics::Documented), |_| ()));
     let found = checked.findings.diagnostics.iter();
-    assert_eq!(found.filter(|it| it.rule.name == "empty-override").count(), COUNT);
+    assert_eq!(
+        found.filter(|it| it.rule.name == "empty-override").count(),
+        COUNT
+    );
 }

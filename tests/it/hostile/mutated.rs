@@ -110,8 +110,18 @@ fn edit() -> impl Strategy<Value = Edit> {
             }
         ),
     ];
-    (0..FILES.len(), any::<prop::sample::Index>(), 0..20_usize, piece)
-        .prop_map(|(file, at, length, with)| Edit { file, at, length, with })
+    (
+        0..FILES.len(),
+        any::<prop::sample::Index>(),
+        0..20_usize,
+        piece,
+    )
+        .prop_map(|(file, at, length, with)| Edit {
+            file,
+            at,
+            length,
+            with,
+        })
 }
 
 proptest! {

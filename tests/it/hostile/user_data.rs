@@ -22,7 +22,10 @@ const HEADERS: &str = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundar
 fn timed(bytes: Vec<u8>, more: &[&str]) -> UserData {
     let mut sources = SourceMap::new();
     let mut add = |name: &str, bytes| sources.add(Source::new(RepoPath::new(name), Ok(bytes)));
-    let more: Vec<_> = more.iter().map(|text| add("more", text.as_bytes().to_vec())).collect();
+    let more: Vec<_> = more
+        .iter()
+        .map(|text| add("more", text.as_bytes().to_vec()))
+        .collect();
     let file = add("user-data", bytes);
     let start = Instant::now();
     let user_data = read(file, &mut sources, &mut |_, _, path| {
@@ -60,7 +63,10 @@ fn many_parts() {
     assert_eq!(aborted(&user_data), None);
     let boundaries = "--BB\n\n".repeat(PartLimit::PARTS + 10);
     let user_data = timed(format!("{HEADERS}{boundaries}").into_bytes(), &[]);
-    assert_eq!(aborted(&user_data), Some(&PartFaultKind::OverLimit(PartLimit::Parts)));
+    assert_eq!(
+        aborted(&user_data),
+        Some(&PartFaultKind::OverLimit(PartLimit::Parts))
+    );
 }
 
 #[test]
@@ -79,7 +85,10 @@ fn messages_in_messages() {
             |at: usize| format!("Content-Type: multipart/mixed; boundary=b{at}\n\n--b{at}\n");
         let text: String = (0..depth).map(open).collect();
         let user_data = timed(format!("MIME-Version: 1.0\n{text}").into_bytes(), &[]);
-        assert_eq!(aborted(&user_data), Some(&PartFaultKind::OverLimit(PartLimit::Nesting)));
+        assert_eq!(
+            aborted(&user_data),
+            Some(&PartFaultKind::OverLimit(PartLimit::Nesting))
+        );
     }
 }
 
@@ -90,12 +99,21 @@ fn lines_that_are_nearly_boundaries() {
         format!("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary={boundary}\n\n");
     let lines = format!("{}\n", "-".repeat(10_001)).repeat(2000);
     let user_data = timed(format!("{header}--{boundary}\n\n{lines}").into_bytes(), &[]);
-    assert_eq!(user_data.faults.last().map(|it| &it.kind), Some(&PartFaultKind::NoEndBoundary));
+    assert_eq!(
+        user_data.faults.last().map(|it| &it.kind),
+        Some(&PartFaultKind::NoEndBoundary)
+    );
     let folds = "Merge-Type: x\n".to_owned() + &" y\n".repeat(1_000_000);
     let envelopes = "From x\n".repeat(1_000_000);
-    timed(format!("MIME-Version: 1.0\n{folds}{envelopes}\n#cloud-config\na: 1").into_bytes(), &[]);
+    timed(
+        format!("MIME-Version: 1.0\n{folds}{envelopes}\n#cloud-config\na: 1").into_bytes(),
+        &[],
+    );
     let headers: String = (0..200_000).map(|at| format!("X-{at}: x\n")).collect();
-    timed(format!("MIME-Version: 1.0\n{headers}\n#cloud-config\na: 1").into_bytes(), &[]);
+    timed(
+        format!("MIME-Version: 1.0\n{headers}\n#cloud-config\na: 1").into_bytes(),
+        &[],
+    );
 }
 
 #[test]
@@ -124,10 +142,16 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 #[test]
 fn includes_that_multiply() {
     let twice = |next: usize| format!("#include {next}\n{next}\n");
-    let texts: Vec<String> = (1..60).map(twice).chain(["#comment\n".to_owned()]).collect();
+    let texts: Vec<String> = (1..60)
+        .map(twice)
+        .chain(["#comment\n".to_owned()])
+        .collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let user_data = timed(b"#include 0\n".to_vec(), &texts);
-    assert_eq!(aborted(&user_data), Some(&PartFaultKind::OverLimit(PartLimit::Includes)));
+    assert_eq!(
+        aborted(&user_data),
+        Some(&PartFaultKind::OverLimit(PartLimit::Includes))
+    );
     let user_data = timed("#include\n1\n".as_bytes().to_vec(), &["", "#include\n1\n"]);
     assert_eq!(aborted(&user_data), Some(&PartFaultKind::IncludeCycle));
 }
@@ -140,7 +164,10 @@ fn archives_in_encodings_and_aliases() {
     let text = format!("'#!{}'", "x".repeat(1 << 20));
     let many = format!("#cloud-config-archive\n- &a {text}\n") + &"- *a\n".repeat(1000);
     let user_data = timed(many.into_bytes(), &[]);
-    assert_eq!(aborted(&user_data), Some(&PartFaultKind::OverLimit(PartLimit::Decoded)));
+    assert_eq!(
+        aborted(&user_data),
+        Some(&PartFaultKind::OverLimit(PartLimit::Decoded))
+    );
 }
 
 /// Parts of messages, valid and invalid.

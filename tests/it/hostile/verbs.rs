@@ -27,7 +27,14 @@ const EXAMPLES: [Example; 2] = [
             &["lint", "-o", "json"],
             &["lint", "--since", "HEAD"],
             &["lint", "--since", "HEAD", "-o", "comment"],
-            &["lint", "--since", "HEAD", "-o", "sarif", "--expect-unchanged"],
+            &[
+                "lint",
+                "--since",
+                "HEAD",
+                "-o",
+                "sarif",
+                "--expect-unchanged",
+            ],
             &["lint", "--fix", "--unsafe-fixes", "--diff"],
             &["diff", "--patch"],
             &["diff", "-o", "html"],
@@ -35,7 +42,14 @@ const EXAMPLES: [Example; 2] = [
             &["render", "south"],
             &["render", "lab", "armada/Chart/v1", "horizon"],
             &["explain-value", "south", "horizon", ".values"],
-            &["explain-value", "south", "keystone", ".values", "--since", "HEAD"],
+            &[
+                "explain-value",
+                "south",
+                "keystone",
+                ".values",
+                "--since",
+                "HEAD",
+            ],
             &["blame", "south", "horizon"],
             &["log", "-n", "3"],
             &["impact", "FILE"],
@@ -54,7 +68,13 @@ const EXAMPLES: [Example; 2] = [
             &["render", "lyon"],
             &["cloud-config", "FILE"],
             &["cloud-config", "--user-data", "FILE"],
-            &["cloud-config", "global/cloud/10-base.yaml", "FILE", "-o", "json"],
+            &[
+                "cloud-config",
+                "global/cloud/10-base.yaml",
+                "FILE",
+                "-o",
+                "json",
+            ],
             &["config", "show"],
             &["blame", "lyon", "gateway"],
             &["impact", "FILE"],
@@ -89,11 +109,21 @@ fn changed_examples_are_answered_by_every_verb() {
 
 fn check(example: &str, verbs: &[&[&str]], cases: u32) {
     let sandbox = Sandbox::new();
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
+    let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("examples")
+        .join(example);
     let files = copied(&sandbox, &from, "");
     sandbox.commit();
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let cases = (any::<Index>(), any::<Index>(), prop::collection::vec(change(), 1..4));
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let cases = (
+        any::<Index>(),
+        any::<Index>(),
+        prop::collection::vec(change(), 1..4),
+    );
     let result = TestRunner::new(config).run(&cases, |(file, verb, changes)| {
         let path = file.get(&files);
         let original = fs::read(sandbox.path(path)).expect("the file is there");
@@ -141,7 +171,11 @@ fn copied(sandbox: &Sandbox, from: &Path, to: &str) -> Vec<String> {
         .flat_map(|entry| {
             let entry = entry.expect("it is readable");
             let name = entry.file_name().into_string().expect("it is UTF-8");
-            let path = if to.is_empty() { name } else { format!("{to}/{name}") };
+            let path = if to.is_empty() {
+                name
+            } else {
+                format!("{to}/{name}")
+            };
             if entry.path().is_dir() {
                 return copied(sandbox, &entry.path(), &path);
             }

@@ -15,7 +15,11 @@ fn value(place: &DiffPlace) -> String {
 /// Values of a difference on both sides, that of the given side first.
 fn both(difference: &Difference, is_swapped: bool) -> [Option<String>; 2] {
     let [base, head] = [&difference.base, &difference.head].map(|it| it.as_ref().map(value));
-    if is_swapped { [head, base] } else { [base, head] }
+    if is_swapped {
+        [head, base]
+    } else {
+        [base, head]
+    }
 }
 
 /// Description of a change, seen from one of the sides.
@@ -28,7 +32,10 @@ pub fn seen(change: &Change, is_swapped: bool) -> String {
         (status, _) => status,
     };
     let describe = |differences: &[Difference]| {
-        differences.iter().map(|it| both(it, is_swapped)).collect::<BTreeSet<_>>()
+        differences
+            .iter()
+            .map(|it| both(it, is_swapped))
+            .collect::<BTreeSet<_>>()
     };
     let (data, metadata) = (describe(&change.data), describe(&change.metadata));
     let (key, from) = match &change.renamed_from {
@@ -38,7 +45,10 @@ pub fn seen(change: &Change, is_swapped: bool) -> String {
     let from = from.map(|key| &key.name);
     let site = change.site.as_deref().unwrap_or_default();
     let Triple { schema, name, .. } = &**key;
-    format!("{site} {schema} {name} {} {from:?}: {data:?} {metadata:?}", status.as_str())
+    format!(
+        "{site} {schema} {name} {} {from:?}: {data:?} {metadata:?}",
+        status.as_str()
+    )
 }
 
 pub fn describe_changes(compared: &Compared, is_swapped: bool) -> Vec<String> {
@@ -50,6 +60,12 @@ pub fn describe_changes(compared: &Compared, is_swapped: bool) -> Vec<String> {
 
 /// Changes that no edit explains.
 pub fn unexplained(compared: &Compared) -> Vec<String> {
-    let outputs = compared.comparison.outputs.iter().filter(|change| change.is_unexplained());
-    outputs.map(|change| format!("{} {}", change.unexplained, seen(change, false))).collect()
+    let outputs = compared
+        .comparison
+        .outputs
+        .iter()
+        .filter(|change| change.is_unexplained());
+    outputs
+        .map(|change| format!("{} {}", change.unexplained, seen(change, false)))
+        .collect()
 }

@@ -40,7 +40,10 @@ fn is_from(node: &Node, source: &Node, at: &Location, side: &Node) -> Result<(),
         return Err(format!("a secret: {}", message()));
     }
     let is_character = node.origin == Origin::Derived
-        && source.as_str().zip(node.as_str()).is_some_and(|(all, one)| all.contains(one));
+        && source
+            .as_str()
+            .zip(node.as_str())
+            .is_some_and(|(all, one)| all.contains(one));
     let is_same = node.span == source.span
         && (is_character
             || node.is_collection() && source.is_collection()
@@ -48,13 +51,19 @@ fn is_from(node: &Node, source: &Node, at: &Location, side: &Node) -> Result<(),
     let is_in_pairs = matches!(source.value, Value::Pairs(_)) && source.span.contains(node.span);
     let is_key = match at.0.split_last() {
         Some((Piece::Key(key), around)) => {
-            let mapping = Location(around.to_vec()).get(side).and_then(Node::as_mapping);
+            let mapping = Location(around.to_vec())
+                .get(side)
+                .and_then(Node::as_mapping);
             let entry = mapping.and_then(|mapping| mapping.get_entry(key));
             entry.is_some_and(|(key, _)| key.span == node.span && same(&key.value, &node.value))
         }
         Some((Piece::Index(_), _)) | None => false,
     };
-    if is_same || is_in_pairs || is_key { Ok(()) } else { Err(message()) }
+    if is_same || is_in_pairs || is_key {
+        Ok(())
+    } else {
+        Err(message())
+    }
 }
 
 /// Violations of the laws in a result of merging `over` into `base`.
@@ -65,10 +74,16 @@ pub fn untrue(merging: &Merging, base: &Node, over: &Node, result: &Node) -> Vec
         let node = place.get(result).expect("the place is one of the result");
         let came = numbers.from(&place);
         let mut check = |input: NumberedInput, at: &Location| -> Option<Node> {
-            let data = if input == NumberedInput::Before { base } else { over };
+            let data = if input == NumberedInput::Before {
+                base
+            } else {
+                over
+            };
             let source = at.get(data).cloned();
             if source.is_none() {
-                wrong.push(format!("{place} came from {input:?} {at}, which does not exist"));
+                wrong.push(format!(
+                    "{place} came from {input:?} {at}, which does not exist"
+                ));
             }
             if !numbers.destinations(input, at).contains(&place) {
                 wrong.push(format!(
@@ -79,16 +94,27 @@ pub fn untrue(merging: &Merging, base: &Node, over: &Node, result: &Node) -> Vec
         };
         match &came {
             Some(From::Moved(input, at)) => {
-                let data = if *input == NumberedInput::Before { base } else { over };
+                let data = if *input == NumberedInput::Before {
+                    base
+                } else {
+                    over
+                };
                 if let Some(source) = check(*input, at) {
                     wrong.extend(
-                        is_from(node, &source, at, data).err().map(|it| format!("{place}: {it}")),
+                        is_from(node, &source, at, data)
+                            .err()
+                            .map(|it| format!("{place}: {it}")),
                     );
                 }
             }
-            Some(From::Built { text, part: Some(part) }) => {
-                let texts =
-                    [check(NumberedInput::Before, text), check(NumberedInput::Source, part)];
+            Some(From::Built {
+                text,
+                part: Some(part),
+            }) => {
+                let texts = [
+                    check(NumberedInput::Before, text),
+                    check(NumberedInput::Source, part),
+                ];
                 let is_whole = node.as_str().is_some_and(|text| is_joined(text, &texts));
                 if !is_whole || node.origin != Origin::Derived {
                     wrong.push(format!("{place}: {node:?} is not joined from {texts:?}"));
@@ -123,7 +149,8 @@ pub fn invalid_deletions(base: &Node, over: &Node, result: &Node) -> Vec<String>
     let gone = keys.filter(|key| result.as_mapping().is_none_or(|it| it.get(*key).is_none()));
     let is_null = |key: &&Key| over.as_mapping()?.get(*key).map(Node::is_null);
     let kept = gone.filter(|key| is_null(key) != Some(true));
-    kept.map(|key| format!("{key:?} is missing without a null that deletes it")).collect()
+    kept.map(|key| format!("{key:?} is missing without a null that deletes it"))
+        .collect()
 }
 
 /// Checks that values exist at the destinations of other values.
@@ -139,7 +166,9 @@ pub fn invalid_destinations(
         for place in places(data) {
             for went in numbers.destinations(input, &place) {
                 if went.get(result).is_none() {
-                    wrong.push(format!("{input:?} {place} went to {went}, which does not exist"));
+                    wrong.push(format!(
+                        "{input:?} {place} went to {went}, which does not exist"
+                    ));
                 }
             }
         }

@@ -20,21 +20,30 @@ pub fn same(left: &Value, right: &Value) -> bool {
         }
         (Value::Sequence(left), Value::Sequence(right)) => {
             left.len() == right.len()
-                && left.iter().zip(right.iter()).all(|(l, r)| same(&l.value, &r.value))
+                && left
+                    .iter()
+                    .zip(right.iter())
+                    .all(|(l, r)| same(&l.value, &r.value))
         }
         (Value::Mapping(left), Value::Mapping(right)) => {
             left.len() == right.len()
-                && left.iter().zip(right.iter()).all(|((left_key, l), (right_key, r))| {
-                    same(&left_key.value, &right_key.value) && same(&l.value, &r.value)
-                })
+                && left
+                    .iter()
+                    .zip(right.iter())
+                    .all(|((left_key, l), (right_key, r))| {
+                        same(&left_key.value, &right_key.value) && same(&l.value, &r.value)
+                    })
         }
         // Python's sets have no order, and its pairs are lists when recorded.
         (Value::Set(_), Value::Set(_)) => left.equals_in_python(right),
         (Value::Pairs(left), Value::Pairs(right)) => {
             left.len() == right.len()
-                && left.iter().zip(right.iter()).all(|((left_key, l), (right_key, r))| {
-                    same(&left_key.value, &right_key.value) && same(&l.value, &r.value)
-                })
+                && left
+                    .iter()
+                    .zip(right.iter())
+                    .all(|((left_key, l), (right_key, r))| {
+                        same(&left_key.value, &right_key.value) && same(&l.value, &r.value)
+                    })
         }
         (Value::Pairs(pairs), Value::Sequence(items)) => {
             pairs.len() == items.len()
@@ -51,10 +60,16 @@ pub fn same(left: &Value, right: &Value) -> bool {
 pub fn text_reads_as(text: &str, span: Span, value: &Value) -> bool {
     let is_blank = |it: char| matches!(it, ' ' | '\t' | '\r' | '\n' | '\u{85}' | '\u{feff}');
     let before = text[..span.start as usize].trim_end_matches(is_blank);
-    let token = before.rsplit(|it| is_blank(it) || matches!(it, '[' | '{' | ',')).next();
+    let token = before
+        .rsplit(|it| is_blank(it) || matches!(it, '[' | '{' | ','))
+        .next();
     // A tag affects the value but is not in the span, and a comment may be between the two.
     if token.is_some_and(|token| token.starts_with('!'))
-        || before.rsplit(is_blank).filter(|it| !it.is_empty()).take(6).any(|it| it.starts_with('!'))
+        || before
+            .rsplit(is_blank)
+            .filter(|it| !it.is_empty())
+            .take(6)
+            .any(|it| it.starts_with('!'))
     {
         return true;
     }
@@ -90,7 +105,11 @@ pub fn within(node: &Node) {
         assert!(from_elsewhere || node.span.contains(child.span));
         within(child);
     }
-    for (key, child) in node.as_mapping().into_iter().flat_map(layercake::yaml::Mapping::iter) {
+    for (key, child) in node
+        .as_mapping()
+        .into_iter()
+        .flat_map(layercake::yaml::Mapping::iter)
+    {
         for span in [key.span, child.span] {
             assert!(
                 span.end <= node.span.start
@@ -106,7 +125,11 @@ pub fn within(node: &Node) {
 pub fn check_cached_size(node: &Node) {
     let (nodes, bytes, height, capitals) = counted(node);
     let size = Size::of(node);
-    assert_eq!((size.nodes(), size.bytes(), size.height()), (nodes, bytes, height), "{node:?}");
+    assert_eq!(
+        (size.nodes(), size.bytes(), size.height()),
+        (nodes, bytes, height),
+        "{node:?}"
+    );
     assert_eq!(size.has_capitals(), capitals, "{node:?}");
 }
 
@@ -116,10 +139,19 @@ fn counted(node: &Node) -> (u64, u64, usize, bool) {
     if let Value::Pairs(pairs) = &node.value {
         // A list of pairs is as large as a list of lists of two.
         let pair = |(key, value): &(Node, Node)| vec![key.clone(), value.clone()];
-        let lists = pairs.iter().map(|it| Node::new(Value::from(pair(it)), node.span));
-        return counted(&Node::new(Value::from(lists.collect::<Vec<_>>()), node.span));
+        let lists = pairs
+            .iter()
+            .map(|it| Node::new(Value::from(pair(it)), node.span));
+        return counted(&Node::new(
+            Value::from(lists.collect::<Vec<_>>()),
+            node.span,
+        ));
     }
-    let keys = node.as_mapping().into_iter().flat_map(Mapping::keys).map(|key| weight(&key.value));
+    let keys = node
+        .as_mapping()
+        .into_iter()
+        .flat_map(Mapping::keys)
+        .map(|key| weight(&key.value));
     let values = node.as_mapping().into_iter().flat_map(Mapping::values);
     let items = node.as_sequence().unwrap_or_default();
     let text = node.as_str().unwrap_or_default();
@@ -127,11 +159,23 @@ fn counted(node: &Node) -> (u64, u64, usize, bool) {
     let is_capital = |letter: char| matches!(letter, 'A'..='Z' | '0'..='9' | '_');
     let mut words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
     let capitals = words.any(|word| word.len() >= Size::WORD && word.chars().all(is_capital));
-    let all = (1, u64::try_from(bytes).expect("inputs are small"), 0, capitals);
-    values.chain(items).fold(all, |(nodes, bytes, height, capitals), child| {
-        let below = counted(child);
-        (nodes + below.0, bytes + below.1, height.max(below.2 + 1), capitals | below.3)
-    })
+    let all = (
+        1,
+        u64::try_from(bytes).expect("inputs are small"),
+        0,
+        capitals,
+    );
+    values
+        .chain(items)
+        .fold(all, |(nodes, bytes, height, capitals), child| {
+            let below = counted(child);
+            (
+                nodes + below.0,
+                bytes + below.1,
+                height.max(below.2 + 1),
+                capitals | below.3,
+            )
+        })
 }
 
 /// Bytes of a string or number, or of the keys of a set.
@@ -172,7 +216,10 @@ pub fn spans(node: &Node, all: &mut Vec<Span>) {
         all.push(key.span);
         spans(child, all);
     }
-    node.as_sequence().unwrap_or_default().iter().for_each(|item| spans(item, all));
+    node.as_sequence()
+        .unwrap_or_default()
+        .iter()
+        .for_each(|item| spans(item, all));
     if let Value::Pairs(pairs) = &node.value {
         for (left, right) in pairs.iter() {
             spans(left, all);
@@ -185,12 +232,23 @@ pub fn spans(node: &Node, all: &mut Vec<Span>) {
 pub fn assert_reads_back(node: &Node) {
     let origin = |_: Span| "site/a.yaml:1 | > \" ' \u{7f}".to_owned();
     for origin in [None, Some(&origin as &dyn Fn(Span) -> String)] {
-        let text = to_yaml(node, &EmitOptions { show_secrets: true, origin });
+        let text = to_yaml(
+            node,
+            &EmitOptions {
+                show_secrets: true,
+                origin,
+            },
+        );
         let parsed = parse(some_file(), &text);
         assert_eq!(parsed.problems, [], "{text}");
         assert_eq!(parsed.documents.len(), 1, "{text}");
         let read = &parsed.documents[0].root;
-        assert!(same(&read.value, &node.value), "{text}\n{:?}\n{:?}", read.value, node.value);
+        assert!(
+            same(&read.value, &node.value),
+            "{text}\n{:?}\n{:?}",
+            read.value,
+            node.value
+        );
     }
 }
 

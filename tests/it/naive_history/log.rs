@@ -61,15 +61,26 @@ impl Log {
         });
         let commits = commits.collect();
         let contents = reader.contents;
-        let broken = contents.par_iter().enumerate().filter(|(_, bytes)| is_broken(bytes));
+        let broken = contents
+            .par_iter()
+            .enumerate()
+            .filter(|(_, bytes)| is_broken(bytes));
         let broken = broken.map(|(content, _)| content).collect();
-        Self { repository: repository.to_owned(), commits, contents, broken }
+        Self {
+            repository: repository.to_owned(),
+            commits,
+            contents,
+            broken,
+        }
     }
 
     /// Names of the sites at the start.
     pub fn sites(&self) -> Vec<String> {
         let start = self.commits.last().expect("a history has commits");
-        let sites = start.folders.keys().filter_map(|folder| folder.strip_prefix("site/"));
+        let sites = start
+            .folders
+            .keys()
+            .filter_map(|folder| folder.strip_prefix("site/"));
         sites.map(ToOwned::to_owned).collect()
     }
 
@@ -77,11 +88,16 @@ impl Log {
     pub fn overview(&self) -> String {
         let id = |at: usize| self.commits[at].id.as_deref().unwrap_or("working tree");
         let line = |at: usize| {
-            let Commit { parents, subject, .. } = &self.commits[at];
+            let Commit {
+                parents, subject, ..
+            } = &self.commits[at];
             let parents: Vec<&str> = parents.iter().map(|parent| id(*parent)).collect();
             format!("{} {subject} <- {}", id(at), parents.join(" "))
         };
-        (0..self.commits.len()).map(line).collect::<Vec<_>>().join("\n")
+        (0..self.commits.len())
+            .map(line)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     pub fn text(&self, content: Content) -> &str {
@@ -91,13 +107,19 @@ impl Log {
     /// YAML files of a folder that cannot be read completely.
     pub fn broken_in<'a>(&'a self, folder: &'a Folder) -> impl Iterator<Item = Content> + use<'a> {
         let yaml = folder.iter().filter(|(path, _)| path.ends_with(".yaml"));
-        yaml.map(|(_, (_, content))| *content).filter(|content| self.broken.contains(content))
+        yaml.map(|(_, (_, content))| *content)
+            .filter(|content| self.broken.contains(content))
     }
 }
 
 fn is_broken(bytes: &[u8]) -> bool {
     let parsed = str::from_utf8(bytes).map(|text| parse(any_file(), text));
-    parsed.is_ok_and(|parsed| parsed.problems.iter().any(|problem| problem.kind.is_fatal()))
+    parsed.is_ok_and(|parsed| {
+        parsed
+            .problems
+            .iter()
+            .any(|problem| problem.kind.is_fatal())
+    })
 }
 
 /// Id of a file in which no location is looked up.
@@ -110,13 +132,19 @@ fn folders(files: &Files, known: &mut HashSet<Arc<Folder>>) -> BTreeMap<String, 
     let mut folders: BTreeMap<String, Folder> = BTreeMap::new();
     for (path, file) in files {
         if let Some((folder, rest)) = in_layer(path) {
-            folders.entry(folder.to_owned()).or_default().insert(rest.into(), file.clone());
+            folders
+                .entry(folder.to_owned())
+                .or_default()
+                .insert(rest.into(), file.clone());
         }
     }
     let shared = folders.into_iter().map(|(name, folder)| {
         let folder = Arc::new(folder);
         let same = known.get(&folder).cloned();
-        (name, same.unwrap_or_else(|| known.insert(Arc::clone(&folder)).then_some(folder).unwrap()))
+        (
+            name,
+            same.unwrap_or_else(|| known.insert(Arc::clone(&folder)).then_some(folder).unwrap()),
+        )
     });
     shared.collect()
 }
@@ -124,7 +152,9 @@ fn folders(files: &Files, known: &mut HashSet<Arc<Folder>>) -> BTreeMap<String, 
 /// Layer folder of a path, and the path in it.
 fn in_layer(path: &str) -> Option<(&str, &str)> {
     let depth = usize::from(!path.starts_with("global/"));
-    let is_layer = ["global/", "type/", "site/"].iter().any(|layer| path.starts_with(layer));
+    let is_layer = ["global/", "type/", "site/"]
+        .iter()
+        .any(|layer| path.starts_with(layer));
     let (end, _) = path.match_indices('/').nth(depth).filter(|_| is_layer)?;
     Some((&path[..end], &path[end + 1..]))
 }
@@ -132,9 +162,15 @@ fn in_layer(path: &str) -> Option<(&str, &str)> {
 fn exported(repository: &Path, revision: &str) -> Vec<u8> {
     let mut git = Command::new("git");
     scrub(&mut git);
-    git.arg("-C").arg(repository).args(["fast-export", "--show-original-ids", revision]);
+    git.arg("-C")
+        .arg(repository)
+        .args(["fast-export", "--show-original-ids", revision]);
     let output = git.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     output.stdout
 }
 
@@ -178,7 +214,9 @@ impl Reader {
                 "mark" => {
                     value.clone_into(&mut last_mark);
                     if !is_file {
-                        reader.by_mark.insert(last_mark.clone(), reader.commits.len() - 1);
+                        reader
+                            .by_mark
+                            .insert(last_mark.clone(), reader.commits.len() - 1);
                     }
                 }
                 "data" => {
@@ -186,7 +224,10 @@ impl Reader {
                     rest = after;
                     let text = String::from_utf8_lossy(data);
                     if let Some(commit) = reader.commits.last_mut().filter(|_| !is_file) {
-                        text.lines().next().unwrap_or_default().clone_into(&mut commit.subject);
+                        text.lines()
+                            .next()
+                            .unwrap_or_default()
+                            .clone_into(&mut commit.subject);
                     } else {
                         let content = reader.content(data.to_vec());
                         reader.of_mark.insert(last_mark.clone(), content);
@@ -201,7 +242,9 @@ impl Reader {
 
     /// Reads a line of the current commit.
     fn read_commit(&mut self, word: &str, value: &str) {
-        let [before @ .., commit] = &mut self.commits[..] else { return };
+        let [before @ .., commit] = &mut self.commits[..] else {
+            return;
+        };
         match word {
             "original-oid" => commit.id = Some(value.to_owned()),
             "from" => {
@@ -215,7 +258,9 @@ impl Reader {
                 let [mode, mark, path] = value.splitn(3, ' ').collect::<Vec<_>>()[..] else {
                     panic!("{value}")
                 };
-                commit.files.insert(path.into(), (mode.into(), self.of_mark[mark]));
+                commit
+                    .files
+                    .insert(path.into(), (mode.into(), self.of_mark[mark]));
             }
             _ => {}
         }
@@ -233,7 +278,10 @@ impl Reader {
         let head = self.commits.len() - 1;
         let mut files = Files::new();
         for layer in ["global", "type", "site"] {
-            for entry in WalkDir::new(root.join(layer)).into_iter().filter_map(Result::ok) {
+            for entry in WalkDir::new(root.join(layer))
+                .into_iter()
+                .filter_map(Result::ok)
+            {
                 if entry.file_type().is_file() {
                     let path = entry.path().strip_prefix(root).unwrap().to_str().unwrap();
                     let content = self.content(fs::read(entry.path()).unwrap());
@@ -241,6 +289,10 @@ impl Reader {
                 }
             }
         }
-        self.commits.push(ReadCommit { parents: vec![head], files, ..ReadCommit::default() });
+        self.commits.push(ReadCommit {
+            parents: vec![head],
+            files,
+            ..ReadCommit::default()
+        });
     }
 }

@@ -28,9 +28,15 @@ pub fn matched(log: &Log, head: &Rendered, base: &Rendered) -> Vec<Option<usize>
     let mut matches: Vec<Option<usize>> = same.collect();
     let came = (0..above.len()).filter(|at| matches[*at].is_none());
     let went = (0..below.len()).filter(|at| !matches.contains(&Some(*at)));
-    let came: Vec<_> = came.map(|at| (at, Written::find(log, &head.inputs, &above[at]))).collect();
-    let went: Vec<_> = went.map(|at| (at, Written::find(log, &base.inputs, &below[at]))).collect();
-    let pairs = came.iter().flat_map(|one| went.iter().map(move |other| (one, other)));
+    let came: Vec<_> = came
+        .map(|at| (at, Written::find(log, &head.inputs, &above[at])))
+        .collect();
+    let went: Vec<_> = went
+        .map(|at| (at, Written::find(log, &base.inputs, &below[at])))
+        .collect();
+    let pairs = came
+        .iter()
+        .flat_map(|one| went.iter().map(move |other| (one, other)));
     let mut alike: Vec<(usize, usize, usize)> = pairs
         .filter(|((at, _), (base_at, _))| above[*at].is_of_kind(&below[*base_at]))
         .filter_map(|((at, one), (base_at, other))| {
@@ -50,7 +56,12 @@ impl Output {
     /// Output that could not be rendered.
     pub fn missing(key: &DocKey) -> Self {
         let [schema, name, layer] = [&key.schema, &key.name, &key.layer].map(ToString::to_string);
-        Self { schema, name, layer, data: None }
+        Self {
+            schema,
+            name,
+            layer,
+            data: None,
+        }
     }
 
     pub fn key(&self) -> [String; 3] {
@@ -64,7 +75,9 @@ impl Output {
     /// Output of the same schema and name; among several, that of the same layer.
     fn same_in(&self, head: &[Self], base: &[Self]) -> Option<usize> {
         let is_several = head.iter().filter(|other| self.is_named_as(other)).count() > 1;
-        let named: Vec<usize> = (0..base.len()).filter(|at| self.is_named_as(&base[*at])).collect();
+        let named: Vec<usize> = (0..base.len())
+            .filter(|at| self.is_named_as(&base[*at]))
+            .collect();
         match named[..] {
             [only] if !is_several => Some(only),
             _ => named.into_iter().find(|at| base[*at].layer == self.layer),
@@ -87,7 +100,9 @@ struct Written {
 impl Written {
     fn find(log: &Log, inputs: &Inputs, output: &Output) -> Option<Self> {
         let files = inputs.folders().flat_map(|(layer, folder)| {
-            folder.iter().map(move |(path, (_, content))| (layer, path, log.text(*content)))
+            folder
+                .iter()
+                .map(move |(path, (_, content))| (layer, path, log.text(*content)))
         });
         let with_name = files.filter(|(.., text)| text.contains(&output.name));
         let documents = with_name.flat_map(|(layer, path, text)| {
@@ -101,17 +116,30 @@ impl Written {
                 && text("/metadata/layeringDefinition/layer").unwrap_or_default() == output.layer
         };
         let (place, root) = { documents }.find(is_written)?;
-        Some(Self { place, values: Self::public_values(&root, output) })
+        Some(Self {
+            place,
+            values: Self::public_values(&root, output),
+        })
     }
 
     fn public_values(root: &Node, output: &Output) -> BTreeSet<(String, String)> {
         let policy = at(root, "/metadata/storagePolicy").and_then(Node::as_str);
-        let is_secret = output.data.as_ref().map_or(policy == Some("encrypted"), |it| it.secret);
+        let is_secret = output
+            .data
+            .as_ref()
+            .map_or(policy == Some("encrypted"), |it| it.secret);
         let is_empty = |data: &Node| ["null", "{}", "[]"].contains(&canonical(data).as_str());
-        let data = root.get("data").filter(|data| !is_secret && !is_empty(data));
-        let Some(data) = data else { return BTreeSet::new() };
+        let data = root
+            .get("data")
+            .filter(|data| !is_secret && !is_empty(data));
+        let Some(data) = data else {
+            return BTreeSet::new();
+        };
         let text = |pointer: &str| at(data, pointer).map(canonical).unwrap_or_default();
-        values(data).into_iter().map(|pointer| (text(&pointer), pointer)).collect()
+        values(data)
+            .into_iter()
+            .map(|pointer| (text(&pointer), pointer))
+            .collect()
     }
 
     /// Millionths of the values that are the same, if at least half are. Documents without values

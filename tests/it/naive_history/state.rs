@@ -60,10 +60,12 @@ pub fn versions(log: &Log, site: &str) -> (Vec<Version>, Vec<Rendered>) {
         };
     }
     let known = Mutex::default();
-    let rendered = to_render.into_par_iter().map(|(commit, name, inputs)| Rendered {
-        outputs: render(log, commit, &name, &known),
-        inputs,
-    });
+    let rendered = to_render
+        .into_par_iter()
+        .map(|(commit, name, inputs)| Rendered {
+            outputs: render(log, commit, &name, &known),
+            inputs,
+        });
     let rendered = rendered.collect();
     (versions, rendered)
 }
@@ -75,7 +77,13 @@ fn named(log: &Log, site: &str) -> Vec<Version> {
         let inputs = Arc::new(Inputs::of(log, &log.commits[commit], &name, later));
         let inputs = all_inputs.get(&inputs).cloned().unwrap_or(inputs);
         all_inputs.insert(Arc::clone(&inputs));
-        Version { commit, name, parents: Vec::new(), state: State::Absent, inputs }
+        Version {
+            commit,
+            name,
+            parents: Vec::new(),
+            state: State::Absent,
+            inputs,
+        }
     };
     let mut versions = vec![new(log.commits.len() - 1, site.to_owned(), None)];
     let mut known = HashMap::from([((versions[0].commit, site.to_owned()), 0)]);
@@ -109,11 +117,16 @@ fn name_before(name: &str, child: &Commit, parent: &Commit) -> String {
         old.values().filter(|file| pair(file.1)).count()
     };
     let gone = parent.folders.iter().filter_map(|(path, old)| {
-        let old_name = path.strip_prefix("site/").filter(|old| child.site(old).is_none())?;
+        let old_name = path
+            .strip_prefix("site/")
+            .filter(|old| child.site(old).is_none())?;
         Some((common(old), old.len().max(folder.len()), old_name))
     });
     let alike = gone.filter(|(common, all, _)| 2 * common >= *all);
-    alike.max_by_key(|(common, ..)| *common).map_or(name, |(.., old)| old).to_owned()
+    alike
+        .max_by_key(|(common, ..)| *common)
+        .map_or(name, |(.., old)| old)
+        .to_owned()
 }
 
 impl Commit {
@@ -140,18 +153,34 @@ impl Inputs {
         let defined = site.as_ref().and_then(|site| site_type(log, site));
         let is_defined = defined.is_some();
         let site_type = defined.or_else(|| later?.site_type.clone());
-        let of_type = site_type.as_ref().and_then(|site_type| folder(format!("type/{site_type}")));
-        Self { site_type, is_defined, global: folder("global".to_owned()), of_type, site }
+        let of_type = site_type
+            .as_ref()
+            .and_then(|site_type| folder(format!("type/{site_type}")));
+        Self {
+            site_type,
+            is_defined,
+            global: folder("global".to_owned()),
+            of_type,
+            site,
+        }
     }
 
     /// Folders of its layers, each with the name of the layer.
     pub fn folders(&self) -> impl Iterator<Item = (&'static str, &Arc<Folder>)> {
-        let folders = [("global", &self.global), ("type", &self.of_type), ("site", &self.site)];
-        folders.into_iter().filter_map(|(layer, folder)| Some((layer, folder.as_ref()?)))
+        let folders = [
+            ("global", &self.global),
+            ("type", &self.of_type),
+            ("site", &self.site),
+        ];
+        folders
+            .into_iter()
+            .filter_map(|(layer, folder)| Some((layer, folder.as_ref()?)))
     }
 
     fn broken(&self, log: &Log) -> BTreeSet<Content> {
-        self.folders().flat_map(|(_, folder)| log.broken_in(folder)).collect()
+        self.folders()
+            .flat_map(|(_, folder)| log.broken_in(folder))
+            .collect()
     }
 }
 
@@ -159,7 +188,10 @@ fn site_type(log: &Log, site: &Folder) -> Option<String> {
     let (_, content) = site.get("site-definition.yaml")?;
     let parsed = parse(any_file(), log.text(*content));
     let definition = parsed.documents.iter().find(|document| {
-        let schema = document.root.get("schema").and_then(|schema| schema.as_str());
+        let schema = document
+            .root
+            .get("schema")
+            .and_then(|schema| schema.as_str());
         schema == Some("pegleg/SiteDefinition/v1")
     });
     let site_type = definition?.root.get("data")?.get("site_type")?;
@@ -178,12 +210,24 @@ fn render(log: &Log, commit: &Commit, name: &str, known: &Mutex<KnownData>) -> V
     };
     let rendering = run(&selection, &RenderRequest::default(), &Progress::default());
     let rendering = rendering.unwrap_or_else(|error| panic!("{:?} {name}: {error}", commit.id));
-    let of_site = rendering.sites.iter().flat_map(|site| &site.documents).map(|document| {
-        let text = (canonical(&document.data), secrets(&document.data));
-        let mut known = known.lock().expect("no thread panics");
-        let data = known.entry(text).or_insert_with(|| Arc::new(document.data.clone()));
-        Output { data: Some(Arc::clone(data)), ..Output::missing(&document.key) }
-    });
-    let missing = rendering.missing.iter().map(|(_, key)| Output::missing(key));
+    let of_site = rendering
+        .sites
+        .iter()
+        .flat_map(|site| &site.documents)
+        .map(|document| {
+            let text = (canonical(&document.data), secrets(&document.data));
+            let mut known = known.lock().expect("no thread panics");
+            let data = known
+                .entry(text)
+                .or_insert_with(|| Arc::new(document.data.clone()));
+            Output {
+                data: Some(Arc::clone(data)),
+                ..Output::missing(&document.key)
+            }
+        });
+    let missing = rendering
+        .missing
+        .iter()
+        .map(|(_, key)| Output::missing(key));
     of_site.chain(missing).collect()
 }

@@ -14,22 +14,31 @@ use serde_json::{Map, Value as Json};
 fn children(node: &Node) -> Vec<(String, &Node)> {
     match &node.value {
         _ if node.secret => Vec::new(),
-        Value::Mapping(entries) => entries.iter().map(|(key, child)| (step(key), child)).collect(),
-        Value::Sequence(items) => {
-            items.iter().enumerate().map(|(at, child)| (at.to_string(), child)).collect()
-        }
+        Value::Mapping(entries) => entries
+            .iter()
+            .map(|(key, child)| (step(key), child))
+            .collect(),
+        Value::Sequence(items) => items
+            .iter()
+            .enumerate()
+            .map(|(at, child)| (at.to_string(), child))
+            .collect(),
         _ => Vec::new(),
     }
 }
 
 fn step(key: &Key) -> String {
-    let text = key.as_str().map_or_else(|| key_text(key), ToOwned::to_owned);
+    let text = key
+        .as_str()
+        .map_or_else(|| key_text(key), ToOwned::to_owned);
     text.replace('~', "~0").replace('/', "~1")
 }
 
 /// Text of a key that is not a string, as in canonical JSON.
 fn key_text(key: &Key) -> String {
-    let mapping: Mapping = [(key.clone(), Node::made(Value::Null, key.span))].into_iter().collect();
+    let mapping: Mapping = [(key.clone(), Node::made(Value::Null, key.span))]
+        .into_iter()
+        .collect();
     let text = canonical(&Node::made(Value::Mapping(Arc::new(mapping)), key.span));
     let json: Map<String, Json> = serde_json::from_str(&text).expect("canonical data is JSON");
     json.keys().next().expect("the mapping has one key").clone()
@@ -38,17 +47,26 @@ fn key_text(key: &Key) -> String {
 /// Value at a pointer, unless it is inside a secret.
 pub fn at<'n>(node: &'n Node, pointer: &str) -> Option<&'n Node> {
     pointer.split('/').skip(1).try_fold(node, |node, step| {
-        children(node).into_iter().find(|(name, _)| name == step).map(|(_, child)| child)
+        children(node)
+            .into_iter()
+            .find(|(name, _)| name == step)
+            .map(|(_, child)| child)
     })
 }
 
 /// Pointers of scalars, empty collections and whole secrets.
 pub fn values(node: &Node) -> Vec<String> {
     let below = |(step, child): (String, &Node)| {
-        values(child).into_iter().map(move |pointer| format!("/{step}{pointer}"))
+        values(child)
+            .into_iter()
+            .map(move |pointer| format!("/{step}{pointer}"))
     };
     let found: Vec<String> = children(node).into_iter().flat_map(below).collect();
-    if found.is_empty() { vec![String::new()] } else { found }
+    if found.is_empty() {
+        vec![String::new()]
+    } else {
+        found
+    }
 }
 
 /// Pointers of secrets.
@@ -72,7 +90,10 @@ pub fn counterparts(head: &Node, base: &Node) -> HashMap<String, String> {
     for ((step, child), (base_step, base_child)) in paired(head, base) {
         let below = counterparts(child, base_child);
         found.extend(below.into_iter().map(|(pointer, base_pointer)| {
-            (format!("/{step}{pointer}"), format!("/{base_step}{base_pointer}"))
+            (
+                format!("/{step}{pointer}"),
+                format!("/{base_step}{base_pointer}"),
+            )
         }));
     }
     found
@@ -86,7 +107,11 @@ fn paired<'n>(head: &'n Node, base: &'n Node) -> Vec<(Step<'n>, Step<'n>)> {
     let pairs = match (&head.value, &base.value) {
         (Value::Mapping(_), Value::Mapping(_)) => {
             let same = |step| below.iter().position(|(name, _)| name == step);
-            above.iter().enumerate().filter_map(|(at, (step, _))| Some((at, same(step)?))).collect()
+            above
+                .iter()
+                .enumerate()
+                .filter_map(|(at, (step, _))| Some((at, same(step)?)))
+                .collect()
         }
         (Value::Sequence(_), Value::Sequence(_)) => {
             let items = |children: &[Step<'n>]| children.iter().map(|(_, item)| *item).collect();
@@ -94,7 +119,10 @@ fn paired<'n>(head: &'n Node, base: &'n Node) -> Vec<(Step<'n>, Step<'n>)> {
         }
         _ => Vec::new(),
     };
-    pairs.into_iter().map(|(at, base_at)| (above[at].clone(), below[base_at].clone())).collect()
+    pairs
+        .into_iter()
+        .map(|(at, base_at)| (above[at].clone(), below[base_at].clone()))
+        .collect()
 }
 
 type ItemPairs = Vec<(usize, usize)>;
@@ -111,7 +139,10 @@ fn paired_items(head: Vec<&Node>, base: Vec<&Node>) -> ItemPairs {
     let mut start = (0, 0);
     for end in [&pairs[..], &[(head.len(), base.len())]].concat() {
         let gap = similar(&head[start.0..end.0], &base[start.1..end.1]);
-        pairs.extend(gap.into_iter().map(|(at, base_at)| (start.0 + at, start.1 + base_at)));
+        pairs.extend(
+            gap.into_iter()
+                .map(|(at, base_at)| (start.0 + at, start.1 + base_at)),
+        );
         start = (end.0 + 1, end.1 + 1);
     }
     pairs
@@ -120,7 +151,11 @@ fn paired_items(head: Vec<&Node>, base: Vec<&Node>) -> ItemPairs {
 /// Indexes of corresponding items that are not equal: in order while their types agree or, if one
 /// list is longer and there is one type, by the most similar choice.
 fn similar(head: &[&Node], base: &[&Node]) -> ItemPairs {
-    let kinds: HashSet<_> = head.iter().chain(base).map(|item| discriminant(&item.value)).collect();
+    let kinds: HashSet<_> = head
+        .iter()
+        .chain(base)
+        .map(|item| discriminant(&item.value))
+        .collect();
     if kinds.len() > 1 {
         let gap = head.iter().zip(base);
         let is_of_kind = |(item, other): &(&&Node, &&Node)| {
@@ -130,16 +165,24 @@ fn similar(head: &[&Node], base: &[&Node]) -> ItemPairs {
         return (0..count).zip(0..count).collect();
     }
     if head.len() > base.len() {
-        return similar(base, head).into_iter().map(|(at, base_at)| (base_at, at)).collect();
+        return similar(base, head)
+            .into_iter()
+            .map(|(at, base_at)| (base_at, at))
+            .collect();
     }
     // For the items from `at` and `base_at`: sum of the similarities, and the chosen pairs.
     let mut best: HashMap<(usize, usize), (usize, ItemPairs)> = HashMap::new();
     for at in (0..head.len()).rev() {
         for base_at in (at..=at + base.len() - head.len()).rev() {
-            let (sum, pairs) = best.get(&(at + 1, base_at + 1)).cloned().unwrap_or_default();
+            let (sum, pairs) = best
+                .get(&(at + 1, base_at + 1))
+                .cloned()
+                .unwrap_or_default();
             let sum = sum + similarity(head[at], base[base_at]);
             let paired = (sum, [&[(at, base_at)], &pairs[..]].concat());
-            let skipped = best.get(&(at, base_at + 1)).filter(|(other, _)| *other > sum);
+            let skipped = best
+                .get(&(at, base_at + 1))
+                .filter(|(other, _)| *other > sum);
             best.insert((at, base_at), skipped.cloned().unwrap_or(paired));
         }
     }
@@ -159,12 +202,19 @@ fn similarity(item: &Node, other: &Node) -> usize {
             |count: &usize| rest[rest.len() - count..] == other_rest[other_rest.len() - count..];
         return start + ends.find(is_equal_at_end).unwrap_or(0);
     }
-    let (Value::Mapping(_), Value::Mapping(_)) = (&item.value, &other.value) else { return 0 };
+    let (Value::Mapping(_), Value::Mapping(_)) = (&item.value, &other.value) else {
+        return 0;
+    };
     let others = children(other);
     let is_equal = |(step, child): &Step<'_>| {
-        others.iter().any(|(name, other)| name == step && canonical(child) == canonical(other))
+        others
+            .iter()
+            .any(|(name, other)| name == step && canonical(child) == canonical(other))
     };
-    children(item).iter().filter(|entry| is_equal(entry)).count()
+    children(item)
+        .iter()
+        .filter(|entry| is_equal(entry))
+        .count()
 }
 
 /// Index of each item by its value at `key`; `None` unless all values are distinct.
@@ -183,11 +233,20 @@ fn longest_common(head: &[&Node], base: &[&Node]) -> Vec<(usize, usize)> {
     let is_equal = |(item, other): &(&&Node, &&Node)| canonical(item) == canonical(other);
     let before = head.iter().zip(base).take_while(is_equal).count();
     let (head_rest, base_rest) = (&head[before..], &base[before..]);
-    let after = head_rest.iter().rev().zip(base_rest.iter().rev()).take_while(is_equal).count();
+    let after = head_rest
+        .iter()
+        .rev()
+        .zip(base_rest.iter().rev())
+        .take_while(is_equal)
+        .count();
     let (head_end, base_end) = (head.len() - after, base.len() - after);
     let between = longest_common_between(&head[before..head_end], &base[before..base_end]);
-    let between = between.into_iter().map(|(at, base_at)| (before + at, before + base_at));
-    let ends = (0..before).zip(0..before).chain((head_end..head.len()).zip(base_end..base.len()));
+    let between = between
+        .into_iter()
+        .map(|(at, base_at)| (before + at, before + base_at));
+    let ends = (0..before)
+        .zip(0..before)
+        .chain((head_end..head.len()).zip(base_end..base.len()));
     let mut all: Vec<(usize, usize)> = ends.chain(between).collect();
     all.sort_unstable();
     all
@@ -225,6 +284,9 @@ fn longest_common_between(head: &[&Node], base: &[&Node]) -> Vec<(usize, usize)>
 }
 
 fn yaml_texts(items: &[&Node]) -> Vec<String> {
-    let options = EmitOptions { show_secrets: true, origin: None };
+    let options = EmitOptions {
+        show_secrets: true,
+        origin: None,
+    };
     items.iter().map(|item| to_yaml(item, &options)).collect()
 }

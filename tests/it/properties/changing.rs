@@ -42,8 +42,14 @@ type Entry = (String, u32, i64);
 
 fn entries(mapping: &Mapping) -> Vec<Entry> {
     let entry = |(key, node): (&Key, &Node)| {
-        let Value::Int(value) = node.value else { panic!("all values are integers") };
-        (key.as_str().expect("all keys are strings").to_owned(), key.span.start, value)
+        let Value::Int(value) = node.value else {
+            panic!("all values are integers")
+        };
+        (
+            key.as_str().expect("all keys are strings").to_owned(),
+            key.span.start,
+            value,
+        )
     };
     mapping.iter().map(entry).collect()
 }

@@ -45,7 +45,10 @@ fn configuration(dialect: Dialect) -> Configuration {
         sites: None,
         secret: false,
     };
-    Configuration { sets: vec![set], ..Configuration::default() }
+    Configuration {
+        sets: vec![set],
+        ..Configuration::default()
+    }
 }
 
 fn plan<'a>(tree: &'a dyn Tree, dialect: Dialect, progress: &'a Progress) -> Plan<'a> {
@@ -77,9 +80,20 @@ pub fn checked<T: Send>(
 fn result(tree: &dyn Tree, dialect: Dialect) -> (Vec<(String, String)>, Vec<String>) {
     let checked = checked(tree, dialect, outputs);
     let findings = checked.findings.diagnostics.iter();
-    let findings = findings.map(|finding| finding_text(finding, &checked.sources)).collect();
-    let outputs = checked.sites.into_iter().filter_map(|site| site.taken).flatten();
-    (outputs.map(|(name, data)| (name, canonical(&data))).collect(), findings)
+    let findings = findings
+        .map(|finding| finding_text(finding, &checked.sources))
+        .collect();
+    let outputs = checked
+        .sites
+        .into_iter()
+        .filter_map(|site| site.taken)
+        .flatten();
+    (
+        outputs
+            .map(|(name, data)| (name, canonical(&data)))
+            .collect(),
+        findings,
+    )
 }
 
 /// Routes, flows and texts of a run that violate a law.
@@ -175,7 +189,10 @@ fn generated_sets_have_routes_of_all_kinds() {
         }
     }
     for kind in ["Literal", "Merged", "lost"] {
-        assert!(kinds.get(kind).is_some_and(|count| *count > 30), "{kind}: {kinds:?}");
+        assert!(
+            kinds.get(kind).is_some_and(|count| *count > 30),
+            "{kind}: {kinds:?}"
+        );
     }
 }
 
@@ -197,7 +214,11 @@ pub fn tree_with(
             let mut tree = MemoryTree::new();
             for ((kind, folder), texts) in SOURCES.iter().zip(of_sources) {
                 for (number, text) in texts.into_iter().enumerate() {
-                    let end = if *kind == SourceKind::ConfD { ".cfg" } else { "" };
+                    let end = if *kind == SourceKind::ConfD {
+                        ".cfg"
+                    } else {
+                        ""
+                    };
                     tree = tree.with(&format!("{folder}/{number}{end}"), text);
                 }
             }
@@ -209,15 +230,23 @@ pub fn tree_with(
 /// A part, as JSON or as block YAML.
 fn part() -> impl Strategy<Value = String> {
     let how = prop_oneof![4 => Just(None), 5 => specification().prop_map(Some)];
-    (mapping(), how, select(vec!["merge_how", "merge_type"]), any::<bool>()).prop_map(
-        |(mut mapping, how, key, as_json)| {
+    (
+        mapping(),
+        how,
+        select(vec!["merge_how", "merge_type"]),
+        any::<bool>(),
+    )
+        .prop_map(|(mut mapping, how, key, as_json)| {
             if let Some(how) = how {
                 mapping[key] = json!(how);
             }
-            let text = if as_json { mapping.to_string() } else { blocks(&mapping) };
+            let text = if as_json {
+                mapping.to_string()
+            } else {
+                blocks(&mapping)
+            };
             format!("#cloud-config\n{text}\n")
-        },
-    )
+        })
 }
 
 fn blocks(json: &Json) -> String {
@@ -249,7 +278,18 @@ fn specification() -> impl Strategy<Value = String> {
 }
 
 fn patch() -> impl Strategy<Value = String> {
-    let path = || select(vec!["/a", "/b", "/a/c", "/b/0", "/c/-", "/c", "/merge_type", "/a/b"]);
+    let path = || {
+        select(vec![
+            "/a",
+            "/b",
+            "/a/c",
+            "/b/0",
+            "/c/-",
+            "/c",
+            "/merge_type",
+            "/a/b",
+        ])
+    };
     let operation = (
         select(vec!["add", "remove", "replace", "move", "copy", "test"]),
         path(),

@@ -61,15 +61,19 @@ fn compared_with(
         options,
         progress: &Progress::default(),
     };
-    let settings = Settings { attribution: by, ..Settings::default() };
+    let settings = Settings {
+        attribution: by,
+        ..Settings::default()
+    };
     let compared = compare(&plan, &settings).expect("files in memory can be compared");
     saved::check_compared(&compared);
     assert!(!compared.checked.internal_error, "no internal error");
     compared
 }
 
-pub(super) const FOLLOWED: Attribution =
-    Attribution::Followed { renderings: Settings::MAX_RENDERINGS };
+pub(super) const FOLLOWED: Attribution = Attribution::Followed {
+    renderings: Settings::MAX_RENDERINGS,
+};
 
 /// Inputs of each output, by site and identity: the locations of the documents it is made of.
 type Inputs = BTreeMap<(String, String), BTreeSet<(RepoPath, u32)>>;
@@ -95,18 +99,27 @@ fn inputs(site: &RenderedSite<'_>) -> Inputs {
 
 fn inputs_of(tree: &MemoryTree, semantics: Semantics) -> Inputs {
     let checked = checked(tree, "", semantics, inputs);
-    checked.sites.into_iter().filter_map(|site| site.taken).flatten().collect()
+    checked
+        .sites
+        .into_iter()
+        .filter_map(|site| site.taken)
+        .flatten()
+        .collect()
 }
 
 /// Paths of the files that differ between the sides.
 fn edited_files(edited: &Edited) -> BTreeSet<&str> {
     let of = |repository: &Repository, path: &str| {
         let mut files = repository.files.iter();
-        files.find(|(known, _)| known == path).map(|(_, text)| text.clone())
+        files
+            .find(|(known, _)| known == path)
+            .map(|(_, text)| text.clone())
     };
     let files = edited.base.files.iter().chain(&edited.head.files);
     let paths = files.map(|(path, _)| path.as_str());
-    paths.filter(|path| of(&edited.base, path) != of(&edited.head, path)).collect()
+    paths
+        .filter(|path| of(&edited.base, path) != of(&edited.head, path))
+        .collect()
 }
 
 proptest! {
@@ -245,7 +258,10 @@ impl Files {
                 let parts: Vec<&str> = path.split('/').collect();
                 if let ["site", site, "site-definition.yaml"] = parts[..] {
                     let of = text.split("site_type: ").nth(1).map(|rest| {
-                        rest.split(['}', '\n', ',']).next().unwrap_or_default().to_owned()
+                        rest.split(['}', '\n', ','])
+                            .next()
+                            .unwrap_or_default()
+                            .to_owned()
                     });
                     types[side].extend(of.map(|of| (site.to_owned(), of)));
                 }
@@ -255,13 +271,20 @@ impl Files {
                     ["site", name, ..] => Place::Site(name.into()),
                     _ => continue,
                 };
-                let at = *known.entry((path.clone(), text.clone())).or_insert_with(|| {
-                    let path = RepoPath::new(path.as_str());
-                    let id = sources.add(Source::new(path.clone(), Ok(text.clone().into())));
-                    let documents = documents(id, &sources);
-                    files.push(File { path, place: Some(place), documents, sides: [false; 2] });
-                    files.len() - 1
-                });
+                let at = *known
+                    .entry((path.clone(), text.clone()))
+                    .or_insert_with(|| {
+                        let path = RepoPath::new(path.as_str());
+                        let id = sources.add(Source::new(path.clone(), Ok(text.clone().into())));
+                        let documents = documents(id, &sources);
+                        files.push(File {
+                            path,
+                            place: Some(place),
+                            documents,
+                            sides: [false; 2],
+                        });
+                        files.len() - 1
+                    });
                 files[at].sides[side] = true;
             }
         }
@@ -272,13 +295,16 @@ impl Files {
         let mut files: Vec<&File> = self.files.iter().filter(|it| it.sides == wanted).collect();
         files.sort_by(|one, other| one.path.cmp(&other.path));
         let located = files.into_iter().flat_map(|file| {
-            file.documents.iter().enumerate().map(|(index, document)| Located {
-                repository: None,
-                path: &file.path,
-                place: file.place.as_ref(),
-                index,
-                document: Written::Deckhand(document),
-            })
+            file.documents
+                .iter()
+                .enumerate()
+                .map(|(index, document)| Located {
+                    repository: None,
+                    path: &file.path,
+                    place: file.place.as_ref(),
+                    index,
+                    document: Written::Deckhand(document),
+                })
         });
         located.collect()
     }
@@ -293,7 +319,11 @@ impl Files {
             Some(Place::Site(name)) => **name == *site,
             Some(Place::Global) | None => true,
         };
-        files.into_iter().filter(counts).flat_map(|file| &file.documents).collect()
+        files
+            .into_iter()
+            .filter(counts)
+            .flat_map(|file| &file.documents)
+            .collect()
     }
 
     /// Checks that no edits give the base, all edits give the head, and incremental rendering
@@ -324,8 +354,11 @@ impl Files {
         let sides = [0, 1].map(|side| Made::new(site, self.documents(side, site), semantics));
         for (at, side) in sides.iter().enumerate() {
             let versions = applied(&edits, &pair, &|_| at == 1);
-            let made =
-                Made::new(site, versions.iter().filter_map(of_deckhand).collect(), semantics);
+            let made = Made::new(
+                site,
+                versions.iter().filter_map(of_deckhand).collect(),
+                semantics,
+            );
             prop_assert_eq!(made.summary(), side.summary(), "side {}", at);
         }
         sides[1].check_related(&sides[0])?;
@@ -352,7 +385,9 @@ fn applied<'a>(
     pair: &SitePair<'a>,
     chosen: &dyn Fn(layercake::edit::EditId) -> bool,
 ) -> Vec<DocumentVersion<'a>> {
-    let versions = edits.apply(pair, chosen, &mut KnownTexts::default()).into_iter();
+    let versions = edits
+        .apply(pair, chosen, &mut KnownTexts::default())
+        .into_iter();
     versions.map(|(_, version)| version).collect()
 }
 
@@ -362,7 +397,11 @@ fn documents(id: FileId, sources: &SourceMap) -> Vec<Document> {
     let mut known = KnownTexts::default();
     let documents = parsed.documents.iter().filter_map(|document| {
         let kinds = SecretKinds::default();
-        let around = Surroundings { kinds: &kinds, folder: Folder::Other, problems: &[] };
+        let around = Surroundings {
+            kinds: &kinds,
+            folder: Folder::Other,
+            problems: &[],
+        };
         match read(document, text, &mut known, around) {
             Reading::Document(document) => Some(*document),
             Reading::Nothing(_) => None,
@@ -393,7 +432,13 @@ impl<'a> Made<'a> {
         let mut site = Site::new(Some(name.into()), documents.clone(), &options);
         let graph = site.to_graph(&options);
         let rendered = render(&graph);
-        Self { documents, options, site, graph, rendered }
+        Self {
+            documents,
+            options,
+            site,
+            graph,
+            rendered,
+        }
     }
 
     /// Checks that relations reused from an earlier site equal newly computed ones.
@@ -419,7 +464,10 @@ impl<'a> Made<'a> {
     fn check_taken(&self, again: &Rendered) -> Result<(), TestCaseError> {
         for (doc, recipe) in self.graph.iter() {
             let needed = self.graph.closure(vec![doc]);
-            let has_problem = again.problems.iter().any(|problem| needed[problem.doc.index()]);
+            let has_problem = again
+                .problems
+                .iter()
+                .any(|problem| needed[problem.doc.index()]);
             prop_assert!(again.is_taken(doc) || has_problem, "{}", recipe.key);
         }
         Ok(())
@@ -443,7 +491,9 @@ impl<'a> Made<'a> {
     fn problems(&self, rendered: &Rendered, doc: DocId) -> Vec<String> {
         let of = |problem: &&Problem| problem.doc == doc;
         let kinds = |problems: &mut dyn Iterator<Item = &Problem>| -> Vec<String> {
-            problems.map(|it| format!("{:?}", std::mem::discriminant(&it.kind))).collect()
+            problems
+                .map(|it| format!("{:?}", std::mem::discriminant(&it.kind)))
+                .collect()
         };
         let found = kinds(&mut rendered.problems_of(doc).iter());
         assert_eq!(found, kinds(&mut rendered.problems.iter().filter(of)));
@@ -453,8 +503,16 @@ impl<'a> Made<'a> {
     fn check_same(&self, again: &Rendered, places: Spans) -> Result<(), TestCaseError> {
         for (doc, recipe) in self.graph.iter() {
             let (anew, again_data) = (self.rendered.data(doc), again.data(doc));
-            prop_assert_eq!(anew.map(canonical), again_data.map(canonical), "{}", recipe.key);
-            prop_assert_eq!(self.problems(&self.rendered, doc), self.problems(again, doc));
+            prop_assert_eq!(
+                anew.map(canonical),
+                again_data.map(canonical),
+                "{}",
+                recipe.key
+            );
+            prop_assert_eq!(
+                self.problems(&self.rendered, doc),
+                self.problems(again, doc)
+            );
             let all = |node: Option<&Node>| {
                 let mut all = Vec::new();
                 if let Some(node) = node {
@@ -478,17 +536,29 @@ fn causes_are_those_that_rendering_shows() {
     let mut runner = TestRunner::new_with_rng(config(1), rng());
     let mut faults = Vec::new();
     for step in 0..steps {
-        let edited = edited().new_tree(&mut runner).expect("edits can be made").current();
+        let edited = edited()
+            .new_tree(&mut runner)
+            .expect("edits can be made")
+            .current();
         let (base, head) = (edited.base.tree(), edited.head.tree());
         for semantics in SEMANTICS {
             let compared = compared(&base, &head, semantics, Settings::verified());
-            let undecided = compared.comparison.edits.iter().filter(|reach| reach.is_undecided());
+            let undecided = compared
+                .comparison
+                .edits
+                .iter()
+                .filter(|reach| reach.is_undecided());
             assert_eq!(undecided.count(), 0, "step {step}");
             let found = compared.comparison.faults.iter();
             faults.extend(found.map(|fault| format!("step {step}, {semantics:?}: {fault:?}")));
         }
     }
-    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+    assert!(
+        faults.is_empty(),
+        "{} faults:\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
 }
 
 #[test]
@@ -498,16 +568,28 @@ fn generated_edits_have_effects() {
     let mut statuses = BTreeMap::<&str, usize>::new();
     let mut joint = 0;
     for _ in 0..200 {
-        let edited = edited().new_tree(&mut runner).expect("edits can be made").current();
+        let edited = edited()
+            .new_tree(&mut runner)
+            .expect("edits can be made")
+            .current();
         let (base, head) = (edited.base.tree(), edited.head.tree());
         let compared = compared(&base, &head, Semantics::Documented, FOLLOWED);
         for change in &compared.comparison.outputs {
             *statuses.entry(change.status.as_str()).or_default() += 1;
-            joint += change.causes.iter().filter(|cause| !cause.joint.is_empty()).count();
+            joint += change
+                .causes
+                .iter()
+                .filter(|cause| !cause.joint.is_empty())
+                .count();
         }
     }
     for status in Status::ALL {
-        assert!(statuses.get(status.as_str()).is_some_and(|count| *count > 2), "{statuses:?}");
+        assert!(
+            statuses
+                .get(status.as_str())
+                .is_some_and(|count| *count > 2),
+            "{statuses:?}"
+        );
     }
     assert!(joint > 10, "{joint} joint causes");
 }

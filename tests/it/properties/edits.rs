@@ -112,8 +112,11 @@ fn list() -> impl Strategy<Value = &'static str> {
 
 impl Change {
     fn apply(&self, repository: &mut Repository) {
-        let mut files: Vec<(String, Vec<String>)> =
-            repository.files.iter().map(|(path, text)| (path.clone(), documents(text))).collect();
+        let mut files: Vec<(String, Vec<String>)> = repository
+            .files
+            .iter()
+            .map(|(path, text)| (path.clone(), documents(text)))
+            .collect();
         let places: Vec<(usize, usize)> = files
             .iter()
             .enumerate()
@@ -140,8 +143,10 @@ impl Change {
                 *text = what.written(text, self.place);
             }
         }
-        repository.files =
-            files.into_iter().map(|(path, documents)| (path, documents.concat())).collect();
+        repository.files = files
+            .into_iter()
+            .map(|(path, documents)| (path, documents.concat()))
+            .collect();
     }
 }
 
@@ -151,7 +156,9 @@ fn documents(text: &str) -> Vec<String> {
         .chain(text.match_indices("\n---").map(|(at, _)| at + 1))
         .chain([text.len()])
         .collect();
-    let pieces = starts.windows(2).map(|ends| text[ends[0]..ends[1]].to_owned());
+    let pieces = starts
+        .windows(2)
+        .map(|ends| text[ends[0]..ends[1]].to_owned());
     pieces.filter(|piece| !piece.is_empty()).collect()
 }
 
@@ -170,14 +177,20 @@ fn lines(document: &str) -> Vec<(usize, usize)> {
         .map(|(at, _)| from + at)
         .filter(|at| document[at + 3..].starts_with(char::is_alphabetic))
         .collect();
-    let ends = starts.iter().skip(1).copied().chain([document.trim_end().len()]);
+    let ends = starts
+        .iter()
+        .skip(1)
+        .copied()
+        .chain([document.trim_end().len()]);
     starts.iter().copied().zip(ends).collect()
 }
 
 /// Start and end of the values after a word.
 fn behind(document: &str, word: &str) -> Vec<(usize, usize)> {
     let found = document.match_indices(word).map(|(at, _)| at + word.len());
-    found.map(|from| (from, end_of_value(document, from))).collect()
+    found
+        .map(|from| (from, end_of_value(document, from)))
+        .collect()
 }
 
 /// End of a value on one line: a flow collection, a quoted scalar, or a plain scalar inside or

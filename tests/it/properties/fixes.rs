@@ -23,10 +23,21 @@ fn one(text: &str) -> (SourceMap, layercake::source::FileId) {
 /// Text with other line endings, a byte order mark, or no final line break.
 fn styled(text: &str, (carriage, mark, open): (bool, bool, bool)) -> String {
     // Trailing spaces would be removed together with a comment on their line.
-    let text: String = text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    let text: String = text
+        .lines()
+        .map(|line| format!("{}\n", line.trim_end()))
+        .collect();
     let text = if open { text.trim_end() } else { &*text };
-    let text = if carriage { text.replace('\n', "\r\n") } else { text.to_owned() };
-    if mark { format!("\u{feff}{text}") } else { text }
+    let text = if carriage {
+        text.replace('\n', "\r\n")
+    } else {
+        text.to_owned()
+    };
+    if mark {
+        format!("\u{feff}{text}")
+    } else {
+        text
+    }
 }
 
 proptest! {

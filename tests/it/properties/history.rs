@@ -19,7 +19,10 @@ use crate::naive_history::{Log, Oracle, differences, read_blame, report};
 #[test]
 fn values_come_from_the_commits_that_a_comparison_of_all_commits_finds() {
     let met = RefCell::new(BTreeMap::new());
-    let mut runner = TestRunner::new(ProptestConfig { max_shrink_iters: 800, ..config(200) });
+    let mut runner = TestRunner::new(ProptestConfig {
+        max_shrink_iters: 800,
+        ..config(200)
+    });
     let found = runner.run(&steps(), |steps| {
         let history = History::of(&steps);
         for what in history.commits.iter().filter_map(|commit| commit.what) {
@@ -28,7 +31,10 @@ fn values_come_from_the_commits_that_a_comparison_of_all_commits_finds() {
         compare(&history)
     });
     found.unwrap_or_else(|error| panic!("{error}"));
-    assert!(WHAT.iter().all(|what| met.borrow().contains_key(what)), "{met:?}");
+    assert!(
+        WHAT.iter().all(|what| met.borrow().contains_key(what)),
+        "{met:?}"
+    );
 }
 
 /// Compares the results of blame and of the oracle for each site.
@@ -64,11 +70,21 @@ fn made(history: &History) -> Site {
     let repository = Site::new(&["--template="]);
     let (newest, earlier) = history.commits.split_last().expect("a history has commits");
     let is_committed = newest.parents.len() != 1 || earlier.len() % 2 == 0;
-    let head = if is_committed { earlier.len() } else { newest.parents[0] };
+    let head = if is_committed {
+        earlier.len()
+    } else {
+        newest.parents[0]
+    };
     let stream = repository.beside().join("stream");
     fs::write(&stream, history.stream(head)).unwrap();
     let mut import = repository.command(&["fast-import", "--quiet"]);
-    assert!(import.stdin(File::open(stream).unwrap()).status().unwrap().success());
+    assert!(
+        import
+            .stdin(File::open(stream).unwrap())
+            .status()
+            .unwrap()
+            .success()
+    );
     repository.git(&["read-tree", "HEAD"]);
     for (path, file) in &newest.files {
         repository.write(path, &file.text());

@@ -19,16 +19,22 @@ fn items() -> impl Strategy<Value = Items> {
 }
 
 fn list(items: &[(u8, u8)]) -> Node {
-    let items: Vec<String> =
-        items.iter().map(|(name, value)| format!("{{name: n{name}, value: {value}}}")).collect();
+    let items: Vec<String> = items
+        .iter()
+        .map(|(name, value)| format!("{{name: n{name}, value: {value}}}"))
+        .collect();
     let text = format!("list: [{}]\n", items.join(", "));
     parse(FileId::default(), &text).documents.remove(0).root
 }
 
 fn names(difference: &Difference) -> [Vec<String>; 2] {
     [&difference.base, &difference.head].map(|place| {
-        let items = place.iter().flat_map(|place| place.node.as_sequence().unwrap());
-        items.map(|name| name.as_str().unwrap().to_owned()).collect()
+        let items = place
+            .iter()
+            .flat_map(|place| place.node.as_sequence().unwrap());
+        items
+            .map(|name| name.as_str().unwrap().to_owned())
+            .collect()
     })
 }
 
@@ -109,7 +115,11 @@ fn removed_items_are_those_without_a_similar_one() {
             "[{path: /b, mode: 3}]",
             ".[0] -, .[1].mode .[0].mode",
         ),
-        ("[{path: /a}, text]", "[{path: /b}]", ".[0].path .[0].path, .[1] -"),
+        (
+            "[{path: /a}, text]",
+            "[{path: /b}]",
+            ".[0].path .[0].path, .[1] -",
+        ),
         ("[a1, b1]", "[c2, b2]", ".[0] .[0], .[1] .[1]"),
     ];
     let read = |list: &str| parse(FileId::default(), list).documents.remove(0).root;
@@ -127,21 +137,43 @@ fn removed_items_are_those_without_a_similar_one() {
 #[test]
 fn long_lists_are_matched_by_equal_items() {
     let read = |numbers: &[usize]| {
-        let items: Vec<String> = numbers.iter().map(|it| format!("{{b: [{{v: {it}}}]}}")).collect();
-        parse(FileId::default(), &format!("[{}]", items.join(", "))).documents.remove(0).root
+        let items: Vec<String> = numbers
+            .iter()
+            .map(|it| format!("{{b: [{{v: {it}}}]}}"))
+            .collect();
+        parse(FileId::default(), &format!("[{}]", items.join(", ")))
+            .documents
+            .remove(0)
+            .root
     };
     let all: Vec<usize> = (0..3_000).collect();
     let without = |numbers: &[usize]| -> Vec<usize> {
-        all.iter().copied().filter(|number| !numbers.contains(number)).collect()
+        all.iter()
+            .copied()
+            .filter(|number| !numbers.contains(number))
+            .collect()
     };
     let moved: Vec<usize> = without(&[7]).into_iter().chain([7]).collect();
-    let repeated: Vec<usize> = all.iter().flat_map(|number| [number % 40, *number]).collect();
+    let repeated: Vec<usize> = all
+        .iter()
+        .flat_map(|number| [number % 40, *number])
+        .collect();
     let repeated_without: Vec<usize> =
         [&repeated[..10], &repeated[11..4_000], &repeated[4_001..]].concat();
     // The number of differences between the lists, in both directions.
     let cases = [
-        ("first and last", &without(&[2_999])[..], &without(&[0])[..], 2),
-        ("in the middle", &all[..], &without(&[5, 1_000, 2_500])[..], 3),
+        (
+            "first and last",
+            &without(&[2_999])[..],
+            &without(&[0])[..],
+            2,
+        ),
+        (
+            "in the middle",
+            &all[..],
+            &without(&[5, 1_000, 2_500])[..],
+            3,
+        ),
         ("moved", &all[..], &moved[..], 2),
         ("repeated", &repeated[..], &repeated_without[..], 2),
     ];
@@ -163,5 +195,8 @@ fn items_are_not_matched_by_secret_names() {
     first.unwrap().get_mut(&mut base).unwrap().secret = true;
     let found = differences(&base, &head, &ListKeys::default());
     assert!(!found.is_empty());
-    assert!(found.iter().all(|it| !is_order(it) && it.items.is_empty()), "{found:?}");
+    assert!(
+        found.iter().all(|it| !is_order(it) && it.items.is_empty()),
+        "{found:?}"
+    );
 }

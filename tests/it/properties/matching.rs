@@ -32,7 +32,9 @@ fn tree(documents: &[Document]) -> MemoryTree {
              {data}}}\n"
         )
     });
-    let text: String = std::iter::once(policy.to_owned()).chain(documents).collect();
+    let text: String = std::iter::once(policy.to_owned())
+        .chain(documents)
+        .collect();
     MemoryTree::new().with("a.yaml", text)
 }
 
@@ -40,7 +42,11 @@ fn tree(documents: &[Document]) -> MemoryTree {
 fn outputs(documents: &[Document]) -> BTreeMap<u8, BTreeMap<usize, u8>> {
     let mut outputs: BTreeMap<u8, BTreeMap<usize, u8>> = BTreeMap::new();
     for (name, layer, data) in documents {
-        outputs.entry(*name).or_default().entry(*layer).or_insert(*data);
+        outputs
+            .entry(*name)
+            .or_default()
+            .entry(*layer)
+            .or_insert(*data);
     }
     outputs
 }
@@ -49,13 +55,17 @@ fn expected(base: &[Document], head: &[Document]) -> Changes {
     let (base, head) = (outputs(base), outputs(head));
     let mut changes = Changes::new();
     let nothing = BTreeMap::new();
-    for name in base.keys().chain(head.keys().filter(|name| !base.contains_key(name))) {
+    for name in base
+        .keys()
+        .chain(head.keys().filter(|name| !base.contains_key(name)))
+    {
         let below = base.get(name).unwrap_or(&nothing);
         let above = head.get(name).unwrap_or(&nothing);
         let mut add = |layer: usize, status| changes.push((*name, LAYERS[layer], status));
-        if let ([(layer, before)], [(now, after)]) =
-            (&below.iter().collect::<Vec<_>>()[..], &above.iter().collect::<Vec<_>>()[..])
-        {
+        if let ([(layer, before)], [(now, after)]) = (
+            &below.iter().collect::<Vec<_>>()[..],
+            &above.iter().collect::<Vec<_>>()[..],
+        ) {
             match () {
                 () if before != after => add(**now, Status::Changed),
                 () if layer != now => add(**now, Status::Metadata),
@@ -88,7 +98,11 @@ fn documents() -> impl Strategy<Value = Vec<Document>> {
 
 /// Documents of a side before and after an edit that keeps most of them.
 fn edited() -> impl Strategy<Value = (Vec<Document>, Vec<Document>)> {
-    let edits = (any::<prop::sample::Index>(), prop::option::of(document()), any::<bool>());
+    let edits = (
+        any::<prop::sample::Index>(),
+        prop::option::of(document()),
+        any::<bool>(),
+    );
     (documents(), prop::collection::vec(edits, 0..3)).prop_map(|(base, edits)| {
         let mut head = base.clone();
         for (at, added, removes) in edits {

@@ -21,13 +21,24 @@ fn parts() -> impl Strategy<Value = Vec<Node>> {
     let list =
         prop::collection::vec(data(), 0..4).prop_map(|items| format!("[{}]", items.join(", ")));
     let value = prop_oneof![3 => data(), 2 => list, 1 => Just("~".to_owned())];
-    let part = (specification(), prop::collection::btree_map(key(), value, 0..4));
+    let part = (
+        specification(),
+        prop::collection::btree_map(key(), value, 0..4),
+    );
     prop::collection::vec(part, 2..5).prop_map(|parts| {
         let mut files = SourceMap::new();
         let read = parts.into_iter().map(|(specification, entries)| {
             let mut text = specification;
-            text.extend(entries.iter().map(|(key, value)| format!("{key}: {value}\n")));
-            let text = if text.is_empty() { "{}".to_owned() } else { text };
+            text.extend(
+                entries
+                    .iter()
+                    .map(|(key, value)| format!("{key}: {value}\n")),
+            );
+            let text = if text.is_empty() {
+                "{}".to_owned()
+            } else {
+                text
+            };
             let file = files.upcoming();
             // Duplicate anchors make a part invalid.
             let mut parsed = parse(file, &text);
@@ -63,7 +74,10 @@ fn specification() -> impl Strategy<Value = String> {
         ],
         0..6,
     );
-    let class = (select(vec!["dict", "dict", "dict", "list", "list", "str"]), options)
+    let class = (
+        select(vec!["dict", "dict", "dict", "list", "list", "str"]),
+        options,
+    )
         .prop_map(|(class, options)| format!("{class}({})", options.join(",")));
     let classes = prop::collection::vec(class, 1..5);
     let key = select(vec!["merge_how", "merge_type"]);
@@ -86,12 +100,22 @@ fn specification() -> impl Strategy<Value = String> {
 /// Ways to merge the parts: the current defaults and those of 2013.
 fn ways(parts: &[Node]) -> [Vec<Merging>; 3] {
     let current = |default| {
-        let laying = MergeRules::Current { header: None, default };
+        let laying = MergeRules::Current {
+            header: None,
+            default,
+        };
         vec![Merging::CloudInit(laying); parts.len()]
     };
     let incoming = parts.iter().map(|data| Incoming { data, header: None });
-    let documented = stack(incoming).into_iter().map(Merging::CloudInit).collect();
-    [current(Default::UserData), current(Default::Many), documented]
+    let documented = stack(incoming)
+        .into_iter()
+        .map(Merging::CloudInit)
+        .collect();
+    [
+        current(Default::UserData),
+        current(Default::Many),
+        documented,
+    ]
 }
 
 proptest! {

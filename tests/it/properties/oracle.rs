@@ -76,7 +76,10 @@ fn generated_leaves_have_effects() {
     let mut runner = TestRunner::deterministic();
     let [mut of_documents, mut of_layers, mut of_parts] = [const { Vec::new() }; 3];
     for _ in 0..40 {
-        let repository = documents().new_tree(&mut runner).expect("documents").current();
+        let repository = documents()
+            .new_tree(&mut runner)
+            .expect("documents")
+            .current();
         of_documents.push(compared_documents(&repository, Semantics::Documented));
         let repository = layers().new_tree(&mut runner).expect("documents").current();
         of_layers.push(compared_documents(&repository, Semantics::Documented));
@@ -84,10 +87,19 @@ fn generated_leaves_have_effects() {
         of_parts.push(compared_parts(&tree, Dialect::Current));
     }
     for all in [of_documents, of_layers, of_parts] {
-        let Compared { changed, moved, built, unknown, .. } = Compared::sum(all);
+        let Compared {
+            changed,
+            moved,
+            built,
+            unknown,
+            ..
+        } = Compared::sum(all);
         let counts = format!("{changed} changed, {moved} moved, {built} built, {unknown} unknown");
         eprintln!("{counts}");
-        assert!(changed > 300 && moved > changed && built > 10 && unknown < moved / 20, "{counts}");
+        assert!(
+            changed > 300 && moved > changed && built > 10 && unknown < moved / 20,
+            "{counts}"
+        );
     }
 }
 
@@ -97,8 +109,24 @@ const TEXTS: Ingredients = Ingredients {
     data: || prop_oneof![1 => repository::data(), 3 => texts()].boxed(),
     path: || prop_oneof![1 => repository::path(), 3 => places_of_texts()].boxed(),
     source_path: || prop_oneof![1 => Just(".".to_owned()), 3 => places_of_texts()].boxed(),
-    extracts: &["\\w{4}$", "(\\w{4})$", "(?P<n>\\w{4})$", "^(\\w{2})(\\w{2})", "never"],
-    parts: &["INSERT_[A-Z]", "INSERT_A", "t", "(IN)SERT", "x*", "^", "(?P<n>t)", "c", ""],
+    extracts: &[
+        "\\w{4}$",
+        "(\\w{4})$",
+        "(?P<n>\\w{4})$",
+        "^(\\w{2})(\\w{2})",
+        "never",
+    ],
+    parts: &[
+        "INSERT_[A-Z]",
+        "INSERT_A",
+        "t",
+        "(IN)SERT",
+        "x*",
+        "^",
+        "(?P<n>t)",
+        "c",
+        "",
+    ],
     part_probability: 0.7,
 };
 
@@ -119,8 +147,22 @@ fn layers() -> impl Strategy<Value = Repository> {
 }
 
 fn texts() -> impl Strategy<Value = String> {
-    let text = select(vec!["INSERT_A t c x", "INSERT_A t c x", "'\\1 INSERT_A t c x'", "1", "1.5"]);
-    let form = select(vec!["T", "T", "T", "T", "{x: T, y: T}", "{x: T, q: {r: T}}", "[T, T]"]);
+    let text = select(vec![
+        "INSERT_A t c x",
+        "INSERT_A t c x",
+        "'\\1 INSERT_A t c x'",
+        "1",
+        "1.5",
+    ]);
+    let form = select(vec![
+        "T",
+        "T",
+        "T",
+        "T",
+        "{x: T, y: T}",
+        "{x: T, q: {r: T}}",
+        "[T, T]",
+    ]);
     let value = (form, text).prop_map(|(form, text)| form.replace('T', text));
     let list = prop::collection::vec(value.clone(), 2..4);
     (value.clone(), value.clone(), value, list)
@@ -128,8 +170,10 @@ fn texts() -> impl Strategy<Value = String> {
 }
 
 fn places_of_texts() -> impl Strategy<Value = String> {
-    select(vec![".x", ".y", ".z", ".l", ".l[0]", ".l[1]", ".x.y", ".l[*]", ".*"])
-        .prop_map(str::to_owned)
+    select(vec![
+        ".x", ".y", ".z", ".l", ".l[0]", ".l[1]", ".x.y", ".l[*]", ".*",
+    ])
+    .prop_map(str::to_owned)
 }
 
 /// Parts that merge strings and lists in all ways, and patches for them.
@@ -271,16 +315,20 @@ impl Content {
 
     /// A node of the same kind with this value.
     fn given_to(self, node: &Node) -> Node {
-        let date = |date: Date| Date { year: self.integer(), ..date };
+        let date = |date: Date| Date {
+            year: self.integer(),
+            ..date
+        };
         let value = match &node.value {
             Value::Null | Value::Bool(_) => node.value.clone(),
             Value::Int(_) => Value::Int(self.integer().into()),
             Value::BigInt(_) => Value::BigInt(format!("9999999999999999{}", self.integer()).into()),
             Value::Float(_) => Value::Float(f64::from(self.integer()) + 0.5),
             Value::Date(day) => Value::Date(date(*day)),
-            Value::Timestamp(time) => {
-                Value::Timestamp(Timestamp { date: date(time.date), ..*time })
-            }
+            Value::Timestamp(time) => Value::Timestamp(Timestamp {
+                date: date(time.date),
+                ..*time
+            }),
             Value::Binary(_) => Value::Binary(self.mark().into_bytes().into()),
             Value::String(text) => Value::String(self.text(text).into()),
             Value::Set(_) => Value::Set(Arc::new([Key::string(self.mark(), node.span)])),
@@ -300,7 +348,10 @@ impl Content {
                 Value::Mapping(Arc::new(entries.collect()))
             }
         };
-        Node { value, ..node.clone() }
+        Node {
+            value,
+            ..node.clone()
+        }
     }
 }
 
@@ -323,8 +374,16 @@ impl Oracle {
             })
         });
         let leaves: Vec<(Leaf, Node)> = leaves.collect();
-        assert!(leaves.len() < usize::from(Content::CHANGED), "more leaves than unique numbers");
-        let mut oracle = Self { graph: copy(graph), texts, originals, leaves };
+        assert!(
+            leaves.len() < usize::from(Content::CHANGED),
+            "more leaves than unique numbers"
+        );
+        let mut oracle = Self {
+            graph: copy(graph),
+            texts,
+            originals,
+            leaves,
+        };
         for index in 0..oracle.leaves.len() {
             oracle.graph = oracle.with_leaf(index, Version::Original);
         }
@@ -342,7 +401,11 @@ impl Oracle {
                 Content::FIRST + u16::try_from(index).expect("there are fewer leaves")
             }
         };
-        let content = Content { number, version, texts: self.texts };
+        let content = Content {
+            number,
+            version,
+            texts: self.texts,
+        };
         *place.get_mut(data).expect("the leaf is there") = content.given_to(generated);
         graph
     }
@@ -353,8 +416,19 @@ impl Oracle {
         let leaves = self.leaves.iter().enumerate();
         let compared =
             leaves.map(|(index, (leaf, _))| traces.compare(leaf, &self.moved(index, &rendered)));
-        let Compared { changed, moved, wrong, .. } = Compared::sum(compared);
-        Compared { changed, moved, wrong, built: traces.built, unknown: traces.unknown }
+        let Compared {
+            changed,
+            moved,
+            wrong,
+            ..
+        } = Compared::sum(compared);
+        Compared {
+            changed,
+            moved,
+            wrong,
+            built: traces.built,
+            unknown: traces.unknown,
+        }
     }
 
     /// Leaves of the rendered documents that change when a leaf of the inputs does.
@@ -364,7 +438,9 @@ impl Oracle {
         let both = docs.filter_map(|doc| Some((doc, before.data(doc)?, after.data(doc)?)));
         both.filter(|(_, before, after)| before != after)
             .flat_map(|(doc, before, after)| {
-                differing(before, after).into_iter().map(move |place| (doc, place))
+                differing(before, after)
+                    .into_iter()
+                    .map(move |place| (doc, place))
             })
             .collect()
     }
@@ -372,14 +448,19 @@ impl Oracle {
 
 /// The graph with the same recipes.
 fn copy(graph: &Graph) -> Graph {
-    Graph { recipes: graph.recipes.clone(), ..*graph }
+    Graph {
+        recipes: graph.recipes.clone(),
+        ..*graph
+    }
 }
 
 /// Leaves that differ between two values, or are in one of them only.
 fn differing(before: &Node, after: &Node) -> HashSet<Location> {
     let value = |place: &Location, data| place.get(data).map(|node: &Node| node.value.clone());
     let leaves = [leaves(before), leaves(after)].concat().into_iter();
-    leaves.filter(|place| value(place, before) != value(place, after)).collect()
+    leaves
+        .filter(|place| value(place, before) != value(place, after))
+        .collect()
 }
 
 /// Places of scalars, sets and pairs.
@@ -406,7 +487,10 @@ fn is_instruction(recipe: &Recipe, leaf: &Location) -> bool {
     }
     match &leaf.0[..] {
         [Piece::Index(index), Piece::Key(member), ..] => {
-            let operation = recipe.data.as_sequence().and_then(|it| it[*index].get("op"));
+            let operation = recipe
+                .data
+                .as_sequence()
+                .and_then(|it| it[*index].get("op"));
             let is_test = operation.and_then(Node::as_str) == Some("test");
             is_test || member.as_str() != Some("value")
         }
@@ -466,7 +550,12 @@ enum Extent {
 impl<'a> Traces<'a> {
     fn of(graph: &'a Graph, rendered: &'a Rendered) -> Self {
         let replay = Replay::new(graph, rendered);
-        let mut traces = Self { replay, reached: HashMap::new(), built: 0, unknown: 0 };
+        let mut traces = Self {
+            replay,
+            reached: HashMap::new(),
+            built: 0,
+            unknown: 0,
+        };
         for (doc, _) in graph.iter() {
             for location in rendered.data(doc).map(leaves).unwrap_or_default() {
                 traces.add((doc, location));
@@ -480,16 +569,26 @@ impl<'a> Traces<'a> {
         let hop = self.replay.trace(leaf.0, &leaf.1);
         self.follow(&hop, Extent::Whole, &mut origins);
         self.built += usize::from(origins.len() > 1);
-        self.unknown += origins.iter().filter(|(_, extent)| *extent == Extent::Unknown).count();
+        self.unknown += origins
+            .iter()
+            .filter(|(_, extent)| *extent == Extent::Unknown)
+            .count();
         for (origin, extent) in origins {
-            self.reached.entry(origin).or_default().insert(leaf.clone(), extent);
+            self.reached
+                .entry(origin)
+                .or_default()
+                .insert(leaf.clone(), extent);
         }
     }
 
     /// Adds the leaves of the inputs at which a trace ends.
     fn follow(&self, hop: &Hop, extent: Extent, origins: &mut Vec<(Leaf, Extent)>) {
         let is_part = hop.value.as_ref().is_some_and(is_character);
-        let extent = if is_part { extent.min(Extent::Part) } else { extent };
+        let extent = if is_part {
+            extent.min(Extent::Part)
+        } else {
+            extent
+        };
         match &hop.from[..] {
             [] if hop.via == Via::Literal => {
                 let leaf = (hop.doc, hop.location.clone());
@@ -500,10 +599,18 @@ impl<'a> Traces<'a> {
             }
             [from] if !is_key(hop, from) => self.follow(from, self.read_by(hop, extent), origins),
             [text, put] => {
-                let extent = if extent == Extent::Part { Extent::Unknown } else { extent };
+                let extent = if extent == Extent::Part {
+                    Extent::Unknown
+                } else {
+                    extent
+                };
                 self.follow(text, extent, origins);
                 let is_put = hop.value != text.value;
-                let extent = if is_put { self.read_by(hop, extent) } else { Extent::Unknown };
+                let extent = if is_put {
+                    self.read_by(hop, extent)
+                } else {
+                    Extent::Unknown
+                };
                 self.follow_all(put, extent, origins);
             }
             _ => {}
@@ -547,13 +654,20 @@ impl<'a> Traces<'a> {
         let reached = self.reached.get(leaf).unwrap_or(&none);
         let is_certain = |place: &Leaf| reached[place] != Extent::Unknown;
         let untraced = moved.iter().filter(|place| !reached.contains_key(place));
-        let unmoved = reached.keys().filter(|it| is_certain(it) && !moved.contains(it));
+        let unmoved = reached
+            .keys()
+            .filter(|it| is_certain(it) && !moved.contains(it));
         let fault = |place, fault| format!("{}: {} {fault}", self.name(leaf), self.name(place));
         let untraced = untraced.map(|it| fault(it, "changes, and is not traced to it"));
         let unmoved = unmoved.map(|it| fault(it, "is traced to it, and does not change"));
         let mut wrong: Vec<String> = untraced.chain(unmoved).collect();
         wrong.sort();
-        Compared { changed: 1, moved: moved.len(), wrong, ..Compared::default() }
+        Compared {
+            changed: 1,
+            moved: moved.len(),
+            wrong,
+            ..Compared::default()
+        }
     }
 
     fn name(&self, (doc, location): &Leaf) -> String {
@@ -568,6 +682,11 @@ fn is_character(node: &Node) -> bool {
 
 /// Whether a value was the key of the value that it is traced to.
 fn is_key(hop: &Hop, from: &Hop) -> bool {
-    let Some(Piece::Key(key)) = from.location.0.last() else { return false };
-    hop.value.as_ref().is_some_and(|node| node.value == key.value) && hop.value != from.value
+    let Some(Piece::Key(key)) = from.location.0.last() else {
+        return false;
+    };
+    hop.value
+        .as_ref()
+        .is_some_and(|node| node.value == key.value)
+        && hop.value != from.value
 }

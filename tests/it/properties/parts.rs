@@ -51,8 +51,10 @@ const PATHS: [&str; 7] = [
 fn edited() -> impl Strategy<Value = Edited> {
     let files = prop::collection::btree_map(select(&PATHS[..]), file(), 1..5);
     (files, prop::collection::vec(change(), 1..5)).prop_map(|(files, changes)| {
-        let base: BTreeMap<String, String> =
-            files.into_iter().map(|(path, text)| (path.to_owned(), text)).collect();
+        let base: BTreeMap<String, String> = files
+            .into_iter()
+            .map(|(path, text)| (path.to_owned(), text))
+            .collect();
         let mut head = base.clone();
         for change in &changes {
             change.apply(&mut head);
@@ -107,10 +109,17 @@ fn body() -> impl Strategy<Value = String> {
         "[{n: 1}]",
     ]);
     let entry = (select(vec!["packages", "ntp", "motd"]), value);
-    prop::collection::btree_map(entry.clone().prop_map(|it| it.0), entry.prop_map(|it| it.1), 1..3)
-        .prop_map(|entries| {
-            entries.iter().map(|(key, value)| format!("{key}: {value}\n")).collect()
-        })
+    prop::collection::btree_map(
+        entry.clone().prop_map(|it| it.0),
+        entry.prop_map(|it| it.1),
+        1..3,
+    )
+    .prop_map(|entries| {
+        entries
+            .iter()
+            .map(|(key, value)| format!("{key}: {value}\n"))
+            .collect()
+    })
 }
 
 fn operation() -> impl Strategy<Value = String> {
@@ -125,13 +134,17 @@ fn operation() -> impl Strategy<Value = String> {
 }
 
 fn plain(how: Option<&str>, body: &str) -> String {
-    let how = how.map(|how| format!("merge_how: {how}\n")).unwrap_or_default();
+    let how = how
+        .map(|how| format!("merge_how: {how}\n"))
+        .unwrap_or_default();
     format!("#cloud-config\n{how}{body}")
 }
 
 fn message_of(parts: [(Option<&str>, String); 2]) -> String {
     let parts = parts.iter().map(|(how, body)| {
-        let how = how.map(|how| format!("Merge-Type: {how}\n")).unwrap_or_default();
+        let how = how
+            .map(|how| format!("Merge-Type: {how}\n"))
+            .unwrap_or_default();
         format!("--b\nContent-Type: text/cloud-config\n{how}\n#cloud-config\n{body}")
     });
     let parts: String = parts.collect();
@@ -147,7 +160,10 @@ fn archive_of(bodies: &[String]) -> String {
 }
 
 fn patch_of(operations: &[String]) -> String {
-    format!("#cloud-config-jsonp\n[\n  {}\n]\n", operations.join(",\n  "))
+    format!(
+        "#cloud-config-jsonp\n[\n  {}\n]\n",
+        operations.join(",\n  ")
+    )
 }
 
 /// One edit; without a target, it has no effect.
@@ -229,7 +245,9 @@ fn tree(parts: &BTreeMap<String, String>) -> MemoryTree {
         .with("site/lab/site-definition.yaml", definition)
         .with("type/small/nothing.yaml", "# nothing\n")
         .with("global/policy.yaml", policy);
-    parts.iter().fold(tree, |tree, (path, text)| tree.with(path, text.clone()))
+    parts
+        .iter()
+        .fold(tree, |tree, (path, text)| tree.with(path, text.clone()))
 }
 
 fn set(name: &str, dialect: Dialect) -> DeclaredSet {
@@ -242,7 +260,11 @@ fn set(name: &str, dialect: Dialect) -> DeclaredSet {
         sources: vec![
             (
                 SourceKind::UserData,
-                globs(&["global/cloud/*", "type/{type}/cloud/*", "site/{site}/cloud/*"]),
+                globs(&[
+                    "global/cloud/*",
+                    "type/{type}/cloud/*",
+                    "site/{site}/cloud/*",
+                ]),
             ),
             (SourceKind::VendorData, globs(&["global/vendor/*"])),
         ],
@@ -257,24 +279,35 @@ fn compared(base: &MemoryTree, head: &MemoryTree, attribution: Attribution) -> C
         layout.expect("the files are a site repository")
     };
     let (of_base, of_head) = (layout(base), layout(head));
-    let sets = vec![set("new", Dialect::Current), set("old", Dialect::Documented)];
+    let sets = vec![
+        set("new", Dialect::Current),
+        set("old", Dialect::Documented),
+    ];
     let plan = Plan {
         tree: head,
         scope: Scope::of_repository(&of_head),
         base: Some(Base::of_repository(base, Some(&of_base))),
         options: Options {
-            configuration: Configuration { sets, ..Configuration::default() },
+            configuration: Configuration {
+                sets,
+                ..Configuration::default()
+            },
             ..Options::of(options(Semantics::Documented))
         },
         progress: &Progress::default(),
     };
-    let settings = Settings { attribution, ..Settings::default() };
+    let settings = Settings {
+        attribution,
+        ..Settings::default()
+    };
     let compared = compare(&plan, &settings).expect("files in memory can be compared");
     assert!(!compared.checked.internal_error, "no internal error");
     compared
 }
 
-const FOLLOWED: Attribution = Attribution::Followed { renderings: Settings::MAX_RENDERINGS };
+const FOLLOWED: Attribution = Attribution::Followed {
+    renderings: Settings::MAX_RENDERINGS,
+};
 
 /// Status of each output, seen from one of the sides.
 fn seen(compared: &Compared, is_swapped: bool) -> BTreeMap<String, &'static str> {
@@ -347,7 +380,10 @@ fn membership() -> Membership {
         site: None,
         site_type: None,
         repositories: Vec::new(),
-        parts: PATHS.iter().map(|path| RepoPath::new(*path)).collect::<BTreeSet<_>>(),
+        parts: PATHS
+            .iter()
+            .map(|path| RepoPath::new(*path))
+            .collect::<BTreeSet<_>>(),
     }
 }
 
@@ -357,13 +393,19 @@ impl Read {
             let path = RepoPath::new(path.as_str());
             let file = sources.add(Text::new(path.clone(), Ok(text.clone().into())));
             let read = read(file, sources, &mut |_, _, _| Included::Missing);
-            let mut parts = if read.aborted.is_some() { Vec::new() } else { read.parts };
+            let mut parts = if read.aborted.is_some() {
+                Vec::new()
+            } else {
+                read.parts
+            };
             if parts.is_empty() {
                 parts.push(CloudPart::empty(&path, Span::point(file, 0)));
             }
             (path, parts)
         });
-        Self { files: files.collect() }
+        Self {
+            files: files.collect(),
+        }
     }
 
     fn located(&self) -> Vec<Located<'_>> {
@@ -382,21 +424,31 @@ impl Read {
     }
 
     fn made(&self) -> [String; 2] {
-        merged(self.located().iter().map(|located| (located.path, located.document)))
+        merged(
+            self.located()
+                .iter()
+                .map(|located| (located.path, located.document)),
+        )
     }
 }
 
 /// Result of merging the parts with the `chosen` edits.
 fn made(edits: &Edits<'_>, pair: &SitePair<'_>, chosen: &dyn Fn(EditId) -> bool) -> [String; 2] {
     let versions = edits.apply(pair, chosen, &mut KnownTexts::default());
-    merged(versions.iter().map(|(path, version)| (*path, version.document())))
+    merged(
+        versions
+            .iter()
+            .map(|(path, version)| (*path, version.document())),
+    )
 }
 
 /// Result of merging parts in each dialect.
 fn merged<'a>(parts: impl Iterator<Item = (&'a RepoPath, Written<'a>)>) -> [String; 2] {
     let mut files: BTreeMap<&RepoPath, Vec<&CloudPart>> = BTreeMap::new();
     for (path, written) in parts {
-        let Written::Part(part) = written else { continue };
+        let Written::Part(part) = written else {
+            continue;
+        };
         let of_file = files.entry(path).or_default();
         of_file.extend((!part.is_nothing()).then_some(part));
     }
@@ -406,8 +458,15 @@ fn merged<'a>(parts: impl Iterator<Item = (&'a RepoPath, Written<'a>)>) -> [Stri
     }
     [Dialect::Current, Dialect::Documented].map(|dialect| {
         let at = Span::point(FileId::default(), 0);
-        let given = files.values().map(|parts| GivenFile { at, parts: parts.clone(), read: None });
-        let source = PartSource { kind: SourceKind::UserData, files: given.collect() };
+        let given = files.values().map(|parts| GivenFile {
+            at,
+            parts: parts.clone(),
+            read: None,
+        });
+        let source = PartSource {
+            kind: SourceKind::UserData,
+            files: given.collect(),
+        };
         let mut graph = Graph {
             recipes: Vec::new(),
             semantics: Semantics::Documented,
@@ -425,7 +484,9 @@ fn merged<'a>(parts: impl Iterator<Item = (&'a RepoPath, Written<'a>)>) -> [Stri
             &mut graph,
         );
         let rendered = render(&graph);
-        let mut outputs = graph.outputs().filter(|(_, recipe)| &*recipe.key.schema == OUTPUT);
+        let mut outputs = graph
+            .outputs()
+            .filter(|(_, recipe)| &*recipe.key.schema == OUTPUT);
         let (doc, _) = outputs.next().expect("the set has an output");
         rendered.data(doc).map(canonical).unwrap_or_default()
     })
@@ -437,10 +498,17 @@ fn generated_parts_have_effects() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let (mut changed, mut joint, mut refused) = (0, 0, 0);
     for _ in 0..150 {
-        let edited = edited().new_tree(&mut runner).expect("edits can be made").current();
+        let edited = edited()
+            .new_tree(&mut runner)
+            .expect("edits can be made")
+            .current();
         let compared = compared(&tree(&edited.base), &tree(&edited.head), FOLLOWED);
         changed += usize::from(!compared.comparison.outputs.is_empty());
-        let causes = compared.comparison.outputs.iter().flat_map(|change| &change.causes);
+        let causes = compared
+            .comparison
+            .outputs
+            .iter()
+            .flat_map(|change| &change.causes);
         joint += causes.filter(|cause| !cause.joint.is_empty()).count();
         refused += usize::from(edited.head.values().any(|text| text.contains("dcit")));
     }

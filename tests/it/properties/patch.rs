@@ -144,7 +144,13 @@ fn data() -> impl Strategy<Value = Json> {
 }
 
 fn value() -> impl Strategy<Value = Json> {
-    let scalar = select(vec![json!(null), json!("t"), json!(7), json!(-3), json!("")]);
+    let scalar = select(vec![
+        json!(null),
+        json!("t"),
+        json!(7),
+        json!(-3),
+        json!(""),
+    ]);
     scalar.prop_recursive(3, 16, 3, |inner| {
         prop_oneof![
             prop::collection::hash_map(key(), inner.clone(), 0..3).prop_map(object),
@@ -156,7 +162,12 @@ fn value() -> impl Strategy<Value = Json> {
 fn object(entries: std::collections::HashMap<&'static str, Json>) -> Json {
     let mut entries: Vec<_> = entries.into_iter().collect();
     entries.sort_by_key(|(key, _)| *key);
-    Json::Object(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    Json::Object(
+        entries
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect(),
+    )
 }
 
 fn key() -> impl Strategy<Value = &'static str> {
@@ -191,11 +202,19 @@ fn generated_patches_have_effects() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let (mut applied, mut moved) = (0, 0);
     for _ in 0..200 {
-        let tree = (data(), operations()).new_tree(&mut runner).expect("data can be generated");
+        let tree = (data(), operations())
+            .new_tree(&mut runner)
+            .expect("data can be generated");
         let (base, tried) = tree.current();
         let kept = applicable_json(&base, &tried);
         applied += kept.len();
-        moved += kept.iter().filter(|it| it["op"] == "move" || it["op"] == "copy").count();
+        moved += kept
+            .iter()
+            .filter(|it| it["op"] == "move" || it["op"] == "copy")
+            .count();
     }
-    assert!(applied > 500 && moved > 100, "{applied} operations, {moved} of them move or copy");
+    assert!(
+        applied > 500 && moved > 100,
+        "{applied} operations, {moved} of them move or copy"
+    );
 }

@@ -13,8 +13,12 @@ pub const CANARY: &str = "cnry";
 
 const SITES: [(&str, &str); 3] = [("one", "big"), ("two", "small"), ("three", "big")];
 const NAMES: [&str; 7] = ["a", "b", "c", "d", "e", "f", "g"];
-const SCHEMAS: [&str; 4] =
-    ["example/Kind/v1", "example/Kind/v1", "example/Other/v1", "deckhand/Passphrase/v1"];
+const SCHEMAS: [&str; 4] = [
+    "example/Kind/v1",
+    "example/Kind/v1",
+    "example/Other/v1",
+    "deckhand/Passphrase/v1",
+];
 
 #[derive(Clone, Debug)]
 pub struct Repository {
@@ -24,7 +28,9 @@ pub struct Repository {
 impl Repository {
     pub fn tree(&self) -> MemoryTree {
         let files = self.files.iter();
-        files.fold(MemoryTree::new(), |tree, (path, text)| tree.with(path, text.clone()))
+        files.fold(MemoryTree::new(), |tree, (path, text)| {
+            tree.with(path, text.clone())
+        })
     }
 
     /// All folders, including the root.
@@ -221,12 +227,20 @@ fn secret() -> impl Strategy<Value = String> {
 
 /// Document of any layer; most are later moved to the layer that their file suggests.
 fn document(ingredients: Ingredients) -> impl Strategy<Value = Document> {
-    let head =
-        (select(&NAMES[..]), select(&SCHEMAS[..]), layer(), prop::bool::weighted(0.3), 0..50_usize);
+    let head = (
+        select(&NAMES[..]),
+        select(&SCHEMAS[..]),
+        layer(),
+        prop::bool::weighted(0.3),
+        0..50_usize,
+    );
     let layering = prop::option::of((
         select(vec!["a", "b", "c", "a", "b", "c", "s", "d"]),
         prop::collection::vec(
-            (select(vec!["merge", "merge", "replace", "delete"]), (ingredients.path)()),
+            (
+                select(vec!["merge", "merge", "replace", "delete"]),
+                (ingredients.path)(),
+            ),
             1..4,
         ),
     ));
@@ -345,7 +359,10 @@ fn substitution(ingredients: Ingredients) -> impl Strategy<Value = (Index, Strin
         any::<Index>(),
         source,
         (ingredients.source_path)(),
-        prop::option::weighted(0.2, (pattern(ingredients.extracts), prop::option::of(0..3_i8))),
+        prop::option::weighted(
+            0.2,
+            (pattern(ingredients.extracts), prop::option::of(0..3_i8)),
+        ),
         any::<bool>(),
     );
     let dest = prop::collection::vec(
@@ -392,7 +409,9 @@ pub fn consumer() -> impl Strategy<Value = String> {
         .prop_map(|(schema, name, layer)| format!("schema: {schema}, name: {name}-{layer}"));
     let substitution = (substitution(Ingredients::USUAL), source);
     prop::collection::vec(substitution, 1..5).prop_map(|substitutions| {
-        let texts = substitutions.iter().map(|((_, text), source)| text.replace(SOURCE, source));
+        let texts = substitutions
+            .iter()
+            .map(|((_, text), source)| text.replace(SOURCE, source));
         let texts: Vec<String> = texts.collect();
         format!(
             "---\nschema: example/Kind/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: \
@@ -415,7 +434,11 @@ pub fn layered_of(ingredients: Ingredients) -> impl Strategy<Value = Repository>
     let one = move || {
         let method = select(vec!["merge", "merge", "replace", "delete"]);
         let actions = prop::collection::vec((method, path()), 1..5);
-        (data(), actions, prop::collection::vec((substitution(ingredients), 0..4_usize), 0..4))
+        (
+            data(),
+            actions,
+            prop::collection::vec((substitution(ingredients), 0..4_usize), 0..4),
+        )
     };
     ([data(), data()], one(), one()).prop_map(|([source, parent], child, grandchild)| {
         let policy = "schema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, \
@@ -442,7 +465,11 @@ pub fn layered_of(ingredients: Ingredients) -> impl Strategy<Value = Repository>
 }
 
 /// Data, actions, and substitutions with the indexes of their sources.
-type Layered = (String, Vec<(&'static str, String)>, Vec<((Index, String), usize)>);
+type Layered = (
+    String,
+    Vec<(&'static str, String)>,
+    Vec<((Index, String), usize)>,
+);
 
 fn layered_document(name: &str, layer: &str, parent: Option<&str>, of: &Layered) -> String {
     let (data, actions, substitutions) = of;
@@ -453,7 +480,9 @@ fn layered_document(name: &str, layer: &str, parent: Option<&str>, of: &Layered)
     );
     let mut line = |line: String| writeln!(text, "{line}").expect("writing to a string succeeds");
     if let Some(parent) = parent {
-        line(format!("    parentSelector: {{is: {parent}}}\n    actions:"));
+        line(format!(
+            "    parentSelector: {{is: {parent}}}\n    actions:"
+        ));
         for (method, path) in actions {
             line(format!("      - {{method: {method}, path: '{path}'}}"));
         }
@@ -525,7 +554,9 @@ pub fn data() -> impl Strategy<Value = String> {
         }
         text
     });
-    let aliased = value.clone().prop_map(|value| format!("{{x: &v {value}, y: *v, l: [*v, *v]}}"));
+    let aliased = value
+        .clone()
+        .prop_map(|value| format!("{{x: &v {value}, y: *v, l: [*v, *v]}}"));
     prop_oneof![
         5 => mapping,
         2 => value,

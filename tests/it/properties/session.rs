@@ -42,7 +42,11 @@ impl State {
     fn of(tree: MemoryTree) -> Self {
         let layout = Layout::discover(&tree, &RepoPath::new("")).expect("memory can be listed");
         let layout = layout.expect("the files are a site repository");
-        Self { tree: OnDisk(tree), layout, progress: Progress::default() }
+        Self {
+            tree: OnDisk(tree),
+            layout,
+            progress: Progress::default(),
+        }
     }
 
     fn plan(&self, semantics: Semantics) -> Plan<'_> {
@@ -58,14 +62,24 @@ impl State {
 
 fn findings(session: &mut Session<'_>) -> Vec<String> {
     let found = session.findings().diagnostics;
-    found.iter().map(|finding| finding_text(finding, session.sources())).collect()
+    found
+        .iter()
+        .map(|finding| finding_text(finding, session.sources()))
+        .collect()
 }
 
 /// Files that differ between two repositories.
 fn changed(one: &Repository, other: &Repository) -> BTreeSet<RepoPath> {
-    let [one, other] = [one, other]
-        .map(|repository| repository.files.iter().cloned().collect::<BTreeSet<(String, String)>>());
-    one.symmetric_difference(&other).map(|(path, _)| RepoPath::new(path.as_str())).collect()
+    let [one, other] = [one, other].map(|repository| {
+        repository
+            .files
+            .iter()
+            .cloned()
+            .collect::<BTreeSet<(String, String)>>()
+    });
+    one.symmetric_difference(&other)
+        .map(|(path, _)| RepoPath::new(path.as_str()))
+        .collect()
 }
 
 proptest! {
@@ -101,9 +115,14 @@ fn edit_in_a_site_reads_one_file_and_checks_one_site() {
     let of = |text: &str| {
         let files = MemoryTree::new().with("global/a.yaml", "a: 1\n");
         let files = files.with("type/t/a.yaml", "a: 1\n");
-        let sites = ["one", "two", "three"].into_iter().fold(files, |files, site| {
-            files.with(&format!("site/{site}/site-definition.yaml"), definition("t"))
-        });
+        let sites = ["one", "two", "three"]
+            .into_iter()
+            .fold(files, |files, site| {
+                files.with(
+                    &format!("site/{site}/site-definition.yaml"),
+                    definition("t"),
+                )
+            });
         State::of(sites.with("site/two/a.yaml", text))
     };
     let (before, after) = (of("a: 1\n"), of("a: [\n"));
@@ -113,14 +132,23 @@ fn edit_in_a_site_reads_one_file_and_checks_one_site() {
     let found = findings(&mut session);
     assert_eq!(before.progress.step(), all_done(ProgressUnit::Sites, 3));
     let edited = BTreeSet::from([RepoPath::new("site/two/a.yaml")]);
-    let mut session = session.changed(&plans[1], &edited).expect("memory can be read");
+    let mut session = session
+        .changed(&plans[1], &edited)
+        .expect("memory can be read");
     assert_eq!(after.progress.step(), all_done(ProgressUnit::Files, 1));
     let new = findings(&mut session);
     assert_eq!(after.progress.step(), all_done(ProgressUnit::Sites, 1));
     let is_unread = |finding: &String| finding.contains("[invalid-yaml]");
-    assert!(!found.iter().any(is_unread) && new.iter().any(is_unread), "{new:?}");
+    assert!(
+        !found.iter().any(is_unread) && new.iter().any(is_unread),
+        "{new:?}"
+    );
 }
 
 fn all_done(unit: ProgressUnit, count: usize) -> ProgressStep {
-    ProgressStep { unit, done: count, all: Some(count) }
+    ProgressStep {
+        unit,
+        done: count,
+        all: Some(count),
+    }
 }

@@ -36,9 +36,13 @@ impl Slip {
     fn apply(&self, repository: &mut Repository) -> Option<(usize, usize)> {
         match self {
             Slip::Text(from, to, at) => {
-                let all = repository.files.iter().enumerate().flat_map(|(file, (_, text))| {
-                    text.match_indices(from).map(move |(at, _)| (file, at))
-                });
+                let all = repository
+                    .files
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(file, (_, text))| {
+                        text.match_indices(from).map(move |(at, _)| (file, at))
+                    });
                 let all: Vec<(usize, usize)> = all.collect();
                 let &(file, at) = all.get(at.index(all.len().max(1)))?;
                 let text = &mut repository.files[file].1;
@@ -47,9 +51,13 @@ impl Slip {
                 Some((file, document))
             }
             Slip::NoDocument(at) => {
-                let all = repository.files.iter().enumerate().flat_map(|(file, (_, text))| {
-                    (1..text.split("---\n").count()).map(move |document| (file, document))
-                });
+                let all = repository
+                    .files
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(file, (_, text))| {
+                        (1..text.split("---\n").count()).map(move |document| (file, document))
+                    });
                 let all: Vec<(usize, usize)> = all.collect();
                 let &(file, document) = all.get(at.index(all.len().max(1)))?;
                 let text = &mut repository.files[file].1;
@@ -80,8 +88,14 @@ fn slip() -> impl Strategy<Value = Slip> {
         ("labels: {k: ", "labels: {kk: "),
         ("labels: {k: a", "labels: {k: aaaa"),
         ("parentSelector: {k: ", "parentSelector: {kk: "),
-        ("parentSelector: {is: parent}", "parentSelector: {is: parnet}"),
-        ("schema: example/Kind/v1\nmetadata", "schema: example/Knid/v1\nmetadata"),
+        (
+            "parentSelector: {is: parent}",
+            "parentSelector: {is: parnet}",
+        ),
+        (
+            "schema: example/Kind/v1\nmetadata",
+            "schema: example/Knid/v1\nmetadata",
+        ),
         ("LayeringPolicy/v1", "LayeringPolcy/v1"),
         ("layerOrder", "layerOrdr"),
         ("[global, type, site]", "[globl, type, site]"),
@@ -131,9 +145,13 @@ impl Findings {
     fn roots(&self) -> BTreeMap<&Found, Vec<&Found>> {
         let mut roots: BTreeMap<&Found, Vec<&Found>> = BTreeMap::new();
         for (found, _, because_of) in &self.0 {
-            let Some(because_of) = because_of else { continue };
-            let mut named =
-                self.0.iter().filter(|(_, print, of)| print == because_of && of.is_none());
+            let Some(because_of) = because_of else {
+                continue;
+            };
+            let mut named = self
+                .0
+                .iter()
+                .filter(|(_, print, of)| print == because_of && of.is_none());
             let root = named.next().expect("the root of a finding is listed");
             // Findings with the same fingerprint are indistinguishable.
             if named.next().is_none() {
@@ -183,16 +201,24 @@ fn check_roots(
 
 #[test]
 fn corrected_slip_leaves_none_of_its_consequences() {
-    let strategy = (prop_oneof![1 => repository(), 2 => layered()], [slip(), slip()]);
+    let strategy = (
+        prop_oneof![1 => repository(), 2 => layered()],
+        [slip(), slip()],
+    );
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[62; 32]);
     let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), rng);
     let (mut alone, mut in_comparisons) = (0, 0);
     for _ in 0..CASES {
-        let tree = strategy.new_tree(&mut runner).expect("a repository can be generated");
+        let tree = strategy
+            .new_tree(&mut runner)
+            .expect("a repository can be generated");
         let (base, slips) = tree.current();
         let with = |slips: &[&Slip]| {
             let mut repository = base.clone();
-            let changed: Vec<_> = slips.iter().map(|slip| slip.apply(&mut repository)).collect();
+            let changed: Vec<_> = slips
+                .iter()
+                .map(|slip| slip.apply(&mut repository))
+                .collect();
             (repository.tree(), changed)
         };
         let [first, second] = &slips;
@@ -208,8 +234,15 @@ fn corrected_slip_leaves_none_of_its_consequences() {
         alone += check_roots(&linted(&both), &alone_corrected, &usual, &case);
         let before = base.tree();
         let corrected = single.map(|head| compared(&before, &head));
-        in_comparisons +=
-            check_roots(&compared(&before, &both), &corrected, &Findings(Vec::new()), &case);
+        in_comparisons += check_roots(
+            &compared(&before, &both),
+            &corrected,
+            &Findings(Vec::new()),
+            &case,
+        );
     }
-    assert!(alone > 100 && in_comparisons > 100, "{alone} and {in_comparisons} findings follow");
+    assert!(
+        alone > 100 && in_comparisons > 100,
+        "{alone} and {in_comparisons} findings follow"
+    );
 }

@@ -26,8 +26,14 @@ enum Way {
     Truncated,
 }
 
-const WAYS: [Way; 6] =
-    [Way::Refused, Way::Pointer, Way::Encrypted, Way::NotUtf8, Way::Nested, Way::Truncated];
+const WAYS: [Way; 6] = [
+    Way::Refused,
+    Way::Pointer,
+    Way::Encrypted,
+    Way::NotUtf8,
+    Way::Nested,
+    Way::Truncated,
+];
 
 impl Way {
     /// The tree with this file made unreadable.
@@ -51,7 +57,9 @@ impl Way {
 /// Names of the sites that take a file in.
 fn sites_with(repository: &Repository, path: &str) -> BTreeSet<String> {
     let definitions = repository.files.iter().filter_map(|(file, text)| {
-        let site = file.strip_prefix("site/")?.strip_suffix("/site-definition.yaml")?;
+        let site = file
+            .strip_prefix("site/")?
+            .strip_suffix("/site-definition.yaml")?;
         Some((site, text))
     });
     let mut parts = path.split('/');
@@ -61,7 +69,10 @@ fn sites_with(repository: &Repository, path: &str) -> BTreeSet<String> {
         "type" => definition.contains(&format!("site_type: {name}}}")),
         _ => true,
     };
-    definitions.filter(|(site, text)| takes(site, text)).map(|(site, _)| site.to_owned()).collect()
+    definitions
+        .filter(|(site, text)| takes(site, text))
+        .map(|(site, _)| site.to_owned())
+        .collect()
 }
 
 /// Rendered outputs, each with its site.
@@ -72,9 +83,16 @@ fn outputs(tree: &MemoryTree, semantics: Semantics) -> BTreeSet<(String, String)
             .iter()
             .filter(|(doc, recipe)| recipe.emit && site.rendered.data(*doc).is_some());
         let name = site.site.name.as_deref().unwrap_or_default();
-        rendered.map(|(_, recipe)| (name.to_owned(), recipe.key.to_string())).collect::<Vec<_>>()
+        rendered
+            .map(|(_, recipe)| (name.to_owned(), recipe.key.to_string()))
+            .collect::<Vec<_>>()
     });
-    checked.sites.into_iter().filter_map(|site| site.taken).flatten().collect()
+    checked
+        .sites
+        .into_iter()
+        .filter_map(|site| site.taken)
+        .flatten()
+        .collect()
 }
 
 proptest! {

@@ -102,7 +102,12 @@ data: {x: 1}
 fn of(name: &str, path: &str) -> String {
     flow_text(DOCUMENTS, name, |replay, doc| {
         let data = &replay.graph().recipe(doc).data;
-        let place = Path::parse(path).unwrap().first(data).unwrap().unwrap().location;
+        let place = Path::parse(path)
+            .unwrap()
+            .first(data)
+            .unwrap()
+            .unwrap()
+            .location;
         flow(replay, doc, &place)
     })
 }
@@ -110,7 +115,11 @@ fn of(name: &str, path: &str) -> String {
 fn flow_text(text: &str, name: &str, ask: impl Fn(&Replay<'_>, DocId) -> Flow + Sync) -> String {
     let tree = MemoryTree::new().with("documents.yaml", text);
     let checked = check_files(&tree, options(Semantics::Documented), |site| {
-        let (doc, _) = site.graph.iter().find(|(_, it)| *it.key.name == *name).unwrap();
+        let (doc, _) = site
+            .graph
+            .iter()
+            .find(|(_, it)| *it.key.name == *name)
+            .unwrap();
         describe(&ask(&Replay::new(site.graph, site.rendered), doc), site)
     });
     checked.sites.into_iter().next().unwrap().taken.unwrap()
@@ -122,11 +131,23 @@ fn describe(flow: &Flow, site: &RenderedSite<'_>) -> String {
     let name = |doc: DocId| site.graph.recipe(doc).key.name.clone();
     for (index, it) in flow.reached.iter().enumerate() {
         let (name, via) = (name(it.doc), format!("{:?}", it.via).to_lowercase());
-        writeln!(text, "#{index} {name} {} {via}{}", it.location, from(it.from)).unwrap();
+        writeln!(
+            text,
+            "#{index} {name} {} {via}{}",
+            it.location,
+            from(it.from)
+        )
+        .unwrap();
     }
     for stop in &flow.stops {
         let (name, why, at) = (name(stop.doc), stop.why, marked(stop.by, site));
-        writeln!(text, "{name} {} {why:?} at {at}{}", stop.location, from(stop.from)).unwrap();
+        writeln!(
+            text,
+            "{name} {} {why:?} at {at}{}",
+            stop.location,
+            from(stop.from)
+        )
+        .unwrap();
     }
     assert!(!flow.more);
     text
@@ -135,8 +156,13 @@ fn describe(flow: &Flow, site: &RenderedSite<'_>) -> String {
 /// Mark on a line, or its text if it has none.
 fn marked(span: Span, site: &RenderedSite<'_>) -> String {
     let text = site.sources.get(span.file).text();
-    let line = text.lines().nth(site.sources.start(span).line.get() as usize - 1).unwrap();
-    line.split_once("# <- ").map_or(line.trim(), |(_, mark)| mark).to_owned()
+    let line = text
+        .lines()
+        .nth(site.sources.start(span).line.get() as usize - 1)
+        .unwrap();
+    line.split_once("# <- ")
+        .map_or(line.trim(), |(_, mark)| mark)
+        .to_owned()
 }
 
 #[test]
@@ -198,8 +224,14 @@ fn overwritten_value_stops_at_the_destination() {
 
 #[test]
 fn own_data_without_an_action_stops_at_once() {
-    assert_eq!(of("taker", ".untaken"), "taker .untaken NoAction at takes\n");
-    assert_eq!(of("taker", ".taken.own"), "#0 taker .taken.own layered { method: merge }\n");
+    assert_eq!(
+        of("taker", ".untaken"),
+        "taker .untaken NoAction at takes\n"
+    );
+    assert_eq!(
+        of("taker", ".taken.own"),
+        "#0 taker .taken.own layered { method: merge }\n"
+    );
 }
 
 #[test]
@@ -218,7 +250,10 @@ fn mapping_reaches_the_locations_of_its_leaves() {
 
 #[test]
 fn value_without_readers_is_unused() {
-    assert_eq!(of("unused", ".x"), "#0 unused .x literal\nunused .x Unused at --- from #0\n");
+    assert_eq!(
+        of("unused", ".x"),
+        "#0 unused .x literal\nunused .x Unused at --- from #0\n"
+    );
 }
 
 #[test]
@@ -245,7 +280,11 @@ fn cycle_stops_values_that_flow_into_it() {
         format!(
             "---\nschema: example/Any/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: {name}\n  \
              layeringDefinition: {{abstract: false, layer: site}}\n  substitutions: {}\ndata: {data}\n",
-            if sources.is_empty() { "[]".to_owned() } else { entries.collect() }
+            if sources.is_empty() {
+                "[]".to_owned()
+            } else {
+                entries.collect()
+            }
         )
     };
     let text = [
@@ -294,7 +333,12 @@ data: {l: word}
 ";
     let reached = flow_text(text, "child", |replay, doc| {
         let data = &replay.graph().recipe(doc).data;
-        let place = Path::parse(".l").unwrap().first(data).unwrap().unwrap().location;
+        let place = Path::parse(".l")
+            .unwrap()
+            .first(data)
+            .unwrap()
+            .unwrap()
+            .location;
         flow(replay, doc, &place)
     });
     assert_eq!(reached, "#0 child .l[0] layered { method: replace }\n");

@@ -20,24 +20,35 @@ const MAX_LEAVES: usize = 2_000;
 /// - The trace is the same when repeated or computed by another replay, and, except for overridden
 ///   values, when these are skipped.
 pub fn untrue_ways(site: &RenderedSite<'_>) -> Vec<String> {
-    let (replay, again) =
-        (Replay::new(site.graph, site.rendered), Replay::new(site.graph, site.rendered));
+    let (replay, again) = (
+        Replay::new(site.graph, site.rendered),
+        Replay::new(site.graph, site.rendered),
+    );
     let mut wrong = Vec::new();
     for (doc, recipe) in site.graph.iter() {
-        let Some(data) = site.rendered.data(doc) else { continue };
+        let Some(data) = site.rendered.data(doc) else {
+            continue;
+        };
         let leaves = Replay::leaves(data, MAX_LEAVES);
         for location in containers(data, &leaves.locations) {
-            let (hop, node) =
-                (replay.trace_with_losers(doc, &location), location.get(data).unwrap());
-            let twice =
-                [format!("{hop:?}"), format!("{:?}", replay.trace_with_losers(doc, &location))];
+            let (hop, node) = (
+                replay.trace_with_losers(doc, &location),
+                location.get(data).unwrap(),
+            );
+            let twice = [
+                format!("{hop:?}"),
+                format!("{:?}", replay.trace_with_losers(doc, &location)),
+            ];
             let other = format!("{:?}", again.trace_with_losers(doc, &location));
             if twice[0] != twice[1] || twice[0] != other {
                 wrong.push(format!("{} {location}: not the same twice", recipe.key));
             }
             let alone = replay.trace(doc, &location);
             if format!("{alone:?}") != format!("{:?}", without_losers(hop.clone())) {
-                wrong.push(format!("{} {location}: another without the losers", recipe.key));
+                wrong.push(format!(
+                    "{} {location}: another without the losers",
+                    recipe.key
+                ));
             }
             if let Some(fault) = fault(&hop, node) {
                 wrong.push(format!("{} {location}: {fault}: {hop:#?}", recipe.key));
@@ -48,7 +59,11 @@ pub fn untrue_ways(site: &RenderedSite<'_>) -> Vec<String> {
 }
 
 fn without_losers(hop: Hop) -> Hop {
-    Hop { lost: None, from: hop.from.into_iter().map(without_losers).collect(), ..hop }
+    Hop {
+        lost: None,
+        from: hop.from.into_iter().map(without_losers).collect(),
+        ..hop
+    }
 }
 
 /// The locations, and those of their parents.
@@ -56,7 +71,11 @@ fn containers(data: &Node, leaves: &[Location]) -> Vec<Location> {
     let mut all: Vec<Location> = Vec::new();
     for leaf in leaves {
         let shared = all.last().map_or(0, |last| {
-            last.0.iter().zip(&leaf.0).take_while(|(one, other)| one == other).count()
+            last.0
+                .iter()
+                .zip(&leaf.0)
+                .take_while(|(one, other)| one == other)
+                .count()
         });
         let first = if all.is_empty() { 0 } else { shared + 1 };
         all.extend((first..=leaf.0.len()).map(|end| Location(leaf.0[..end].to_vec())));
@@ -67,7 +86,9 @@ fn containers(data: &Node, leaves: &[Location]) -> Vec<Location> {
 
 fn fault(hop: &Hop, node: &Node) -> Option<&'static str> {
     let is_same = |value: &Option<Node>| {
-        value.as_ref().is_some_and(|value| value.span == node.span && value.origin == node.origin)
+        value
+            .as_ref()
+            .is_some_and(|value| value.span == node.span && value.origin == node.origin)
     };
     if !is_same(&hop.value) {
         return Some("the way begins at another value");
@@ -79,7 +100,9 @@ fn fault(hop: &Hop, node: &Node) -> Option<&'static str> {
     if !matches!(end.via, Via::Literal | Via::Made) {
         return Some("the way ends nowhere");
     }
-    let Some(written) = &end.value else { return Some("the way ends at nothing") };
+    let Some(written) = &end.value else {
+        return Some("the way ends at nothing");
+    };
     // A character of a string, or a part of a pair, is not a node of the source.
     let is_of_pairs = matches!(written.value, Value::Pairs(_));
     let is_piece =
@@ -134,7 +157,9 @@ pub fn untrue_flows(site: &RenderedSite<'_>) -> Vec<String> {
                     reached.doc == *other && place.starts_with(&reached.location)
                 };
                 let ends = ends(hop);
-                if ends.iter().any(|end| end.doc == doc && end.location == leaf)
+                if ends
+                    .iter()
+                    .any(|end| end.doc == doc && end.location == leaf)
                     && !flow.reached.iter().any(is_reached)
                 {
                     fault(&format!("does not flow to {other:?} {place}: {flow:#?}"));
@@ -167,7 +192,10 @@ type Ways = Vec<(DocId, Location, Hop)>;
 
 /// Trace of every leaf of a site.
 fn ways(site: &RenderedSite<'_>, replay: &Replay<'_>) -> Ways {
-    let data = site.graph.iter().filter_map(|(doc, _)| Some((doc, site.rendered.data(doc)?)));
+    let data = site
+        .graph
+        .iter()
+        .filter_map(|(doc, _)| Some((doc, site.rendered.data(doc)?)));
     data.flat_map(|(doc, data)| {
         let leaves = Replay::leaves(data, MAX_LEAVES).locations.into_iter();
         leaves.map(move |leaf| (doc, leaf.clone(), replay.trace_with_losers(doc, &leaf)))
@@ -179,7 +207,8 @@ fn ways(site: &RenderedSite<'_>, replay: &Replay<'_>) -> Ways {
 fn ends(hop: &Hop) -> Vec<&Hop> {
     let all = hops(hop).into_iter();
     let is_own = |hop: &&Hop| matches!(hop.via, Via::Literal | Via::Made) && hop.step.is_none();
-    all.filter(|hop| hop.from.is_empty() && is_own(hop)).collect()
+    all.filter(|hop| hop.from.is_empty() && is_own(hop))
+        .collect()
 }
 
 /// Whether a trace ends at a leaf of a document's own text. A string created from a whole mapping
@@ -190,10 +219,14 @@ fn comes_from(hop: &Hop, doc: DocId, leaf: &Location) -> bool {
         matches!(hop.via, Via::Pattern | Via::Merged)
             && put.is_some_and(|it| it.as_mapping().is_some() || it.as_sequence().is_some())
     };
-    ends(hop).iter().any(|end| end.doc == doc && end.location == *leaf)
+    ends(hop)
+        .iter()
+        .any(|end| end.doc == doc && end.location == *leaf)
         || hops(hop).into_iter().any(is_text_of_all)
 }
 
 fn hops(hop: &Hop) -> Vec<&Hop> {
-    std::iter::once(hop).chain(hop.from.iter().flat_map(hops)).collect()
+    std::iter::once(hop)
+        .chain(hop.from.iter().flat_map(hops))
+        .collect()
 }

@@ -25,7 +25,10 @@ data: {layerOrder: [global, type, site]}
 /// Document from `NAME LAYER`, lines of metadata, and data in flow style.
 fn document(head: &str, metadata: &str, data: &str) -> String {
     let (name, layer) = head.split_once(' ').unwrap();
-    let lines: String = metadata.lines().map(|line| format!("  {}\n", line.trim())).collect();
+    let lines: String = metadata
+        .lines()
+        .map(|line| format!("  {}\n", line.trim()))
+        .collect();
     let layering = if metadata.contains("parentSelector") {
         String::new()
     } else {
@@ -49,7 +52,11 @@ fn child(head: &str, parent: &str, actions: &str, more: &str, data: &str) -> Str
 }
 
 fn parent(name: &str, data: &str) -> String {
-    document(&format!("{name} global"), &format!("labels: {{is: {name}}}"), data)
+    document(
+        &format!("{name} global"),
+        &format!("labels: {{is: {name}}}"),
+        data,
+    )
 }
 
 fn taking(head: &str, substitutions: &str, data: &str) -> String {
@@ -69,11 +76,20 @@ fn way_with(options: DeckhandOptions, documents: &[String], name: &str, path: &s
     let text = format!("{POLICY}{}", documents.concat());
     let tree = MemoryTree::new().with("documents.yaml", text);
     let checked = check_files(&tree, options, |site| {
-        let docs = site.graph.iter().filter(|(_, recipe)| *recipe.key.name == *name);
+        let docs = site
+            .graph
+            .iter()
+            .filter(|(_, recipe)| *recipe.key.name == *name);
         let (doc, _) = docs.last().unwrap();
         let replay = Replay::new(site.graph, site.rendered);
         let mut text = String::new();
-        write_hop(&replay.trace_with_losers(doc, &place(site, doc, path)), site, 0, "", &mut text);
+        write_hop(
+            &replay.trace_with_losers(doc, &place(site, doc, path)),
+            site,
+            0,
+            "",
+            &mut text,
+        );
         text
     });
     checked.sites.into_iter().next().unwrap().taken.unwrap()
@@ -81,15 +97,22 @@ fn way_with(options: DeckhandOptions, documents: &[String], name: &str, path: &s
 
 fn place(site: &RenderedSite<'_>, doc: DocId, path: &str) -> Location {
     let path = Path::parse(path).unwrap();
-    let found = site.rendered.data(doc).and_then(|data| path.first(data).unwrap());
+    let found = site
+        .rendered
+        .data(doc)
+        .and_then(|data| path.first(data).unwrap());
     if let Some(found) = found {
         return found.location;
     }
     let span = site.graph.recipe(doc).span;
-    let pieces = path.segments().unwrap().iter().map(|segment| match segment {
-        Segment::Name(name) => Piece::Key(Key::string(name.clone(), span)),
-        Segment::Index(index) => Piece::Index(usize::try_from(*index).unwrap()),
-    });
+    let pieces = path
+        .segments()
+        .unwrap()
+        .iter()
+        .map(|segment| match segment {
+            Segment::Name(name) => Piece::Key(Key::string(name.clone(), span)),
+            Segment::Index(index) => Piece::Index(usize::try_from(*index).unwrap()),
+        });
     Location(pieces.collect())
 }
 
@@ -101,7 +124,12 @@ fn write_hop(hop: &Hop, site: &RenderedSite<'_>, depth: usize, role: &str, text:
     };
     let value = hop.value.as_ref().map_or("nothing".into(), short);
     let indent = "  ".repeat(depth);
-    write!(text, "{indent}{role}{} {}: {how} {value}", key.name, hop.location).unwrap();
+    write!(
+        text,
+        "{indent}{role}{} {}: {how} {value}",
+        key.name, hop.location
+    )
+    .unwrap();
     for span in &hop.at {
         write!(text, " `{}`", site.sources.slice(*span).replace('\n', " ")).unwrap();
     }
@@ -125,7 +153,11 @@ fn short(node: &Node) -> String {
 #[track_caller]
 fn assert_way(documents: &[String], name: &str, path: &str, expected: &str) {
     for semantics in [Semantics::Documented, Semantics::Deckhand] {
-        assert_eq!(way(semantics, documents, name, path), expected, "{semantics:?}");
+        assert_eq!(
+            way(semantics, documents, name, path),
+            expected,
+            "{semantics:?}"
+        );
     }
 }
 
@@ -133,8 +165,10 @@ const MERGE: &str = "{method: merge, path: .}";
 
 #[test]
 fn own_data_overrides_the_base() {
-    let documents =
-        [parent("a", "{x: {y: base, z: 1}}"), child("b site", "a", MERGE, "", "{x: {y: own}}")];
+    let documents = [
+        parent("a", "{x: {y: base, z: 1}}"),
+        child("b site", "a", MERGE, "", "{x: {y: own}}"),
+    ];
     assert_way(
         &documents,
         "b",
@@ -184,7 +218,10 @@ fn value_is_traced_through_layers() {
 
 #[test]
 fn merged_empty_mapping_is_traced_to_the_base() {
-    let documents = [parent("a", "{x: {y: 1}}"), child("b site", "a", MERGE, "", "{x: {}}")];
+    let documents = [
+        parent("a", "{x: {y: 1}}"),
+        child("b site", "a", MERGE, "", "{x: {}}"),
+    ];
     assert_way(
         &documents,
         "b",
@@ -197,7 +234,10 @@ fn merged_empty_mapping_is_traced_to_the_base() {
 
 #[test]
 fn without_actions_only_own_data_is_rendered() {
-    let documents = [parent("a", "{x: 1}"), child("b site", "a", "", "", "{x: 2}")];
+    let documents = [
+        parent("a", "{x: 1}"),
+        child("b site", "a", "", "", "{x: 2}"),
+    ];
     assert_way(&documents, "b", ".x", "b .x: literal 2 `2`\n");
 }
 
@@ -223,7 +263,11 @@ fn document_replacement_is_traced() {
 fn whole_values_and_their_content_are_substituted() {
     let documents = [
         document("s global", "", "{t: {u: [1, 2]}}"),
-        taking("b site", &from("s", ".t", "{path: .x.y}"), "{x: {y: {u: old}}}"),
+        taking(
+            "b site",
+            &from("s", ".t", "{path: .x.y}"),
+            "{x: {y: {u: old}}}",
+        ),
     ];
     let entry =
         "`{src: {schema: example/Any/v1, name: s, path: .t}, dest: {path: .x.y}}` `.t` `.x.y`";
@@ -253,8 +297,17 @@ fn created_location_is_traced() {
         taking("b site", &from("s", ".t", "{path: '.l[1].z'}"), "{}"),
     ];
     let entry = "`{src: {schema: example/Any/v1, name: s, path: .t}, dest: {path: '.l[1].z'}}` `.t` `'.l[1].z'`";
-    for (place, kind) in [(".l", "list(2)"), (".l[0]", "mapping(0)"), (".l[1]", "mapping(1)")] {
-        assert_way(&documents, "b", place, &format!("b {place}: made {kind} {entry}\n"));
+    for (place, kind) in [
+        (".l", "list(2)"),
+        (".l[0]", "mapping(0)"),
+        (".l[1]", "mapping(1)"),
+    ] {
+        assert_way(
+            &documents,
+            "b",
+            place,
+            &format!("b {place}: made {kind} {entry}\n"),
+        );
     }
     let way = format!("b .l[1].z: substituted 1 {entry}\n  s .t: literal 1 `1`\n");
     assert_way(&documents, "b", ".l[1].z", &way);
@@ -264,7 +317,11 @@ fn created_location_is_traced() {
 fn substitution_at_the_root_is_flattened() {
     let documents = [
         document("s global", "", "{x: {y: 1}}"),
-        taking("b site", &from("s", ".", "{path: .}"), "{x: {y: 0, z: 0}, q: 0}"),
+        taking(
+            "b site",
+            &from("s", ".", "{path: .}"),
+            "{x: {y: 0, z: 0}, q: 0}",
+        ),
     ];
     let entry = "`{src: {schema: example/Any/v1, name: s, path: .}, dest: {path: .}}` `.` `.`";
     assert_way(
@@ -290,7 +347,12 @@ fn substitution_at_the_root_is_flattened() {
 "
         ),
     );
-    assert_way(&documents, "b", ".", "b .: literal mapping(2) `{x: {y: 0, z: 0}, q: 0}`\n");
+    assert_way(
+        &documents,
+        "b",
+        ".",
+        "b .: literal mapping(2) `{x: {y: 0, z: 0}, q: 0}`\n",
+    );
 }
 
 #[test]
@@ -380,7 +442,12 @@ fn pattern_is_searched_below_its_path() {
   s .t: literal one `one`
 ",
     );
-    assert_way(&documents, "b", ".x.l[1]", "b .x.l[1]: literal none `none`\n");
+    assert_way(
+        &documents,
+        "b",
+        ".x.l[1]",
+        "b .x.l[1]: literal none `none`\n",
+    );
 }
 
 #[test]
@@ -389,7 +456,11 @@ fn last_of_several_substitutions_wins() {
         document("s global", "", "{t: one, u: two}"),
         taking(
             "b site",
-            &format!("{}, {}", from("s", ".t", "{path: .x}"), from("s", ".u", "{path: .x}")),
+            &format!(
+                "{}, {}",
+                from("s", ".t", "{path: .x}"),
+                from("s", ".u", "{path: .x}")
+            ),
             "{x: zero}",
         ),
     ];
@@ -410,7 +481,11 @@ fn last_of_several_substitutions_wins() {
 fn element_is_substituted() {
     let documents = [
         document("s global", "", "{t: one}"),
-        taking("b site", &from("s", ".t", "{path: '.l[1]'}"), "{l: [a, b, c]}"),
+        taking(
+            "b site",
+            &from("s", ".t", "{path: '.l[1]'}"),
+            "{l: [a, b, c]}",
+        ),
     ];
     assert_way(
         &documents,
@@ -446,8 +521,10 @@ fn list_written_at_an_index_is_split_in_deckhands_code() {
 #[test]
 fn replace_action_overrides_all_inherited_data() {
     let action = "{method: merge, path: .}, {method: replace, path: .x}";
-    let documents =
-        [parent("a", "{x: {y: 1, z: 1}}"), child("b site", "a", action, "", "{x: {y: 2}}")];
+    let documents = [
+        parent("a", "{x: {y: 1, z: 1}}"),
+        child("b site", "a", action, "", "{x: {y: 2}}"),
+    ];
     assert_way(
         &documents,
         "b",
@@ -524,7 +601,10 @@ fn delete_action_removes_the_selected_elements() {
         ("l[1:3]", "a d"),
     ] {
         let action = format!("{{method: delete, path: '.{path}'}}");
-        let documents = [parent("a", "{l: [a, b, c, d]}"), child("b site", "a", &action, "", "{}")];
+        let documents = [
+            parent("a", "{l: [a, b, c, d]}"),
+            child("b site", "a", &action, "", "{}"),
+        ];
         let places = (0..4).map(|index| format!(".l[{index}]"));
         let ways = places.map(|place| way(Semantics::Documented, &documents, "b", &place));
         let written = |way: String| {
@@ -538,9 +618,16 @@ fn delete_action_removes_the_selected_elements() {
 
 #[test]
 fn delete_action_at_the_root_makes_an_empty_mapping() {
-    let documents =
-        [parent("a", "{x: 1}"), child("b site", "a", "{method: delete, path: .}", "", "{}")];
-    assert_way(&documents, "b", ".", "b .: made mapping(0) `{method: delete, path: .}` `.`\n");
+    let documents = [
+        parent("a", "{x: 1}"),
+        child("b site", "a", "{method: delete, path: .}", "", "{}"),
+    ];
+    assert_way(
+        &documents,
+        "b",
+        ".",
+        "b .: made mapping(0) `{method: delete, path: .}` `.`\n",
+    );
     assert_way(
         &documents,
         "b",
@@ -567,18 +654,31 @@ fn delete_action_removes_the_first_equal_value_in_deckhands_code() {
 "
         )
     };
-    assert_eq!(way(Semantics::Documented, &documents, "b", ".x"), deleted("x"));
-    assert_eq!(way(Semantics::Deckhand, &documents, "b", ".first"), deleted("first"));
+    assert_eq!(
+        way(Semantics::Documented, &documents, "b", ".x"),
+        deleted("x")
+    );
+    assert_eq!(
+        way(Semantics::Deckhand, &documents, "b", ".first"),
+        deleted("first")
+    );
 }
 
 /// The path selects several locations: the value of the first one is merged and written to all.
 #[test]
 fn merge_copies_the_first_of_several_locations() {
     let action = "{method: merge, path: '.*'}";
-    let documents =
-        [parent("a", "{x: {y: 1}, z: 2}"), child("b site", "a", action, "", "{x: {q: 3}}")];
+    let documents = [
+        parent("a", "{x: {y: 1}, z: 2}"),
+        child("b site", "a", action, "", "{x: {q: 3}}"),
+    ];
     let inherited = format!("inherited 1 `{{is: a}}` `is: a` `{action}`");
-    assert_way(&documents, "b", ".z.y", &format!("b .z.y: {inherited}\n  a .x.y: literal 1 `1`\n"));
+    assert_way(
+        &documents,
+        "b",
+        ".z.y",
+        &format!("b .z.y: {inherited}\n  a .x.y: literal 1 `1`\n"),
+    );
 }
 
 /// D01: a merge at an index extends the list.
@@ -586,7 +686,13 @@ fn merge_copies_the_first_of_several_locations() {
 fn merge_at_an_index_extends_the_list() {
     let documents = [
         parent("a", "{l: [{p: 1}, {p: 2}]}"),
-        child("b site", "a", "{method: merge, path: '.l[0]'}", "", "{l: [{p: 3}]}"),
+        child(
+            "b site",
+            "a",
+            "{method: merge, path: '.l[0]'}",
+            "",
+            "{l: [{p: 3}]}",
+        ),
     ];
     let action = "`{method: merge, path: '.l[0]'}` `'.l[0]'`";
     assert_eq!(
@@ -616,7 +722,10 @@ fn merge_at_an_index_extends_the_list() {
 
 #[test]
 fn missing_value_is_traced_to_the_base() {
-    let documents = [parent("a", "{x: {}}"), child("b site", "a", MERGE, "", "{}")];
+    let documents = [
+        parent("a", "{x: {}}"),
+        child("b site", "a", MERGE, "", "{}"),
+    ];
     assert_way(
         &documents,
         "b",
@@ -629,13 +738,19 @@ fn missing_value_is_traced_to_the_base() {
 
 #[test]
 fn keys_need_not_be_strings() {
-    let documents = [parent("a", "{1: one, x: 1}"), child("b site", "a", MERGE, "", "{x: 2}")];
+    let documents = [
+        parent("a", "{1: one, x: 1}"),
+        child("b site", "a", MERGE, "", "{x: 2}"),
+    ];
     let text = format!("{POLICY}{}", documents.concat());
     let tree = MemoryTree::new().with("documents.yaml", text);
     let checked = check_files(&tree, options(Semantics::Documented), |site| {
         let (doc, recipe) = site.graph.iter().last().unwrap();
         let replay = Replay::new(site.graph, site.rendered);
-        let key = Piece::Key(Key { value: Value::Int(1), span: recipe.span });
+        let key = Piece::Key(Key {
+            value: Value::Int(1),
+            span: recipe.span,
+        });
         let hop = replay.trace_with_losers(doc, &Location(vec![key]));
         let mut text = String::new();
         write_hop(&hop, site, 0, "", &mut text);
@@ -664,8 +779,16 @@ fn cycle_and_its_dependents_are_blocked() {
 
 #[test]
 fn control_document_has_its_own_data() {
-    let way = way(Semantics::Documented, &[], "layering-policy", ".layerOrder[0]");
-    assert_eq!(way, "layering-policy .layerOrder[0]: literal global `global`\n");
+    let way = way(
+        Semantics::Documented,
+        &[],
+        "layering-policy",
+        ".layerOrder[0]",
+    );
+    assert_eq!(
+        way,
+        "layering-policy .layerOrder[0]: literal global `global`\n"
+    );
 }
 
 #[test]
@@ -674,8 +797,10 @@ fn null_for_a_missing_value_is_traced() {
         document("s global", "", "{}"),
         taking("b site", &from("s", ".t", "{path: .x}"), "{x: 1}"),
     ];
-    let lenient =
-        DeckhandOptions { missing_source: MissingSource::Warning, ..options(Semantics::Deckhand) };
+    let lenient = DeckhandOptions {
+        missing_source: MissingSource::Warning,
+        ..options(Semantics::Deckhand)
+    };
     assert_eq!(
         way_with(lenient, &documents, "b", ".x"),
         "b .x: made null `{src: {schema: example/Any/v1, name: s, path: .t}, dest: {path: .x}}` `.t` `.x`\n"
@@ -689,8 +814,11 @@ fn document_over_a_limit_keeps_its_own_data() {
     let mut documents = vec![document("d0 site", "", "{x: 1}")];
     for number in 1..=21 {
         let before = format!("d{}", number - 1);
-        let takes =
-            format!("{}, {}", from(&before, ".", "{path: .x}"), from(&before, ".", "{path: .y}"));
+        let takes = format!(
+            "{}, {}",
+            from(&before, ".", "{path: .x}"),
+            from(&before, ".", "{path: .y}")
+        );
         documents.push(taking(&format!("d{number} site"), &takes, "{x: own}"));
     }
     let way = way(Semantics::Documented, &documents, "d21", ".x");
@@ -732,11 +860,18 @@ fn long_trace_is_dropped_without_overflow() {
     let mut documents = vec![document("d0 site", "", "{x: 1}")];
     documents.extend((1..=3000).map(|number| {
         let before = format!("d{}", number - 1);
-        taking(&format!("d{number} site"), &from(&before, ".x", "{path: .x}"), "{}")
+        taking(
+            &format!("d{number} site"),
+            &from(&before, ".x", "{path: .x}"),
+            "{}",
+        )
     }));
     let way = way(Semantics::Documented, &documents, "d3000", ".x");
     assert_eq!(way.lines().count(), Replay::MAX_LENGTH + 1);
-    assert!(way.lines().last().unwrap().contains("unfollowed 1"), "{way}");
+    assert!(
+        way.lines().last().unwrap().contains("unfollowed 1"),
+        "{way}"
+    );
 }
 
 fn count(hop: &Hop) -> (usize, usize) {

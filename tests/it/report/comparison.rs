@@ -23,8 +23,14 @@ const SLOOP: &str = "type/sloop/charts/osh/comps/neutron.yaml";
 const AIAB: &str = "site/aiab/software/charts/osh/openstack-compute-kit/neutron.yaml";
 const SUSE: &str = "site/airskiff-suse/software/config/versions.yaml";
 const SUSE_CHART: &str = AIAB;
-const SITES: [&str; 6] =
-    ["aiab", "airskiff", "airskiff-suse", "airsloop", "seaworthy", "seaworthy-virt"];
+const SITES: [&str; 6] = [
+    "aiab",
+    "airskiff",
+    "airskiff-suse",
+    "airsloop",
+    "seaworthy",
+    "seaworthy-virt",
+];
 
 fn versions(image: &str) -> String {
     format!("schema: pegleg/SoftwareVersions/v1\ndata:\n  images:\n    neutron: {image}\n")
@@ -52,14 +58,33 @@ pub(super) fn one_image() -> World {
     world.schema("armada/Chart/v1", &["neutron", "neutron-global"]);
     let edit = world.edit("software-versions (global)", VERSIONS, ".images.neutron");
     let (at, tag) = (".images.neutron", ".values.images.tags.neutron");
-    let edited = (Via::Edited, "software-versions (global)", at, &[(VERSIONS, 4)][..]);
-    let substituted =
-        (Via::Substituted, "neutron-global (global)", tag, &[(NEUTRON, 26), (NEUTRON, 28)][..]);
+    let edited = (
+        Via::Edited,
+        "software-versions (global)",
+        at,
+        &[(VERSIONS, 4)][..],
+    );
+    let substituted = (
+        Via::Substituted,
+        "neutron-global (global)",
+        tag,
+        &[(NEUTRON, 26), (NEUTRON, 28)][..],
+    );
     let inherited = (Via::Inherited, "neutron (type)", tag, &[(SLOOP, 11)][..]);
     for site in SITES.into_iter().filter(|it| *it != "airskiff-suse") {
-        let output = world.output(site, "software-versions (global)", Status::Changed, VERSIONS);
+        let output = world.output(
+            site,
+            "software-versions (global)",
+            Status::Changed,
+            VERSIONS,
+        );
         world.differs(output, at, VERSIONS, ".data.images.neutron");
-        let replaced = (Via::Replaced, "software-versions (site)", at, &[(VERSIONS, 1)][..]);
+        let replaced = (
+            Via::Replaced,
+            "software-versions (site)",
+            at,
+            &[(VERSIONS, 1)][..],
+        );
         match site {
             "airskiff" => world.cause(output, edit, &[], &[edited, replaced]),
             _ => world.cause(output, edit, &[], &[edited]),
@@ -75,7 +100,14 @@ pub(super) fn one_image() -> World {
         let last = (Via::Inherited, "neutron (site)", tag, &[(AIAB, 10)][..]);
         world.cause(output, edit, &[], &[edited, substituted, inherited, last]);
     }
-    world.shield(edit, "airskiff-suse", "software-versions (site)", at, Why::SetAgain, (SUSE, 20));
+    world.shield(
+        edit,
+        "airskiff-suse",
+        "software-versions (site)",
+        at,
+        Why::SetAgain,
+        (SUSE, 20),
+    );
     world.finish()
 }
 
@@ -94,11 +126,26 @@ fn one_edit_is_shown_with_its_reach_at_any_width() {
 
 #[test]
 fn unicode_and_colours_depend_on_the_terminal() {
-    let whole = TerminalOptions { detail: Detail::Whole, ..LOOK };
-    let ascii = one_image().full(TerminalStyle { unicode: false, ..plain(80) }, whole);
+    let whole = TerminalOptions {
+        detail: Detail::Whole,
+        ..LOOK
+    };
+    let ascii = one_image().full(
+        TerminalStyle {
+            unicode: false,
+            ..plain(80)
+        },
+        whole,
+    );
     assert!(ascii.is_ascii(), "{ascii}");
     assert!(ascii.contains("neutron.yaml:26 -> :28"), "{ascii}");
-    let painted = one_image().full(TerminalStyle { color: true, ..plain(80) }, LOOK);
+    let painted = one_image().full(
+        TerminalStyle {
+            color: true,
+            ..plain(80)
+        },
+        LOOK,
+    );
     assert!(
         painted.contains("\x1b[1;31m-\x1b[0m \x1b[1;31mdocker.io/openstackhelm/neutron:ocata"),
         "{painted}"
@@ -116,17 +163,30 @@ fn unicode_and_colours_depend_on_the_terminal() {
 /// Forty versions are raised at once: ten charts with four images each.
 pub(super) fn many_images() -> World {
     let text = |version: &str| {
-        let images = (0..40)
-            .map(|at| format!("    image_{at}: registry.example.org/chart{}:{version}\n", at / 4));
+        let images = (0..40).map(|at| {
+            format!(
+                "    image_{at}: registry.example.org/chart{}:{version}\n",
+                at / 4
+            )
+        });
         format!("data:\n  images:\n{}", images.collect::<String>())
     };
     let chart = "# text\n".repeat(30) + "schema: s\n";
     let mut world = World::new(
         &["lab", "north", "south"],
-        &[("versions.yaml", &text("1.0"), &text("1.1")), ("charts.yaml", &chart, &chart)],
+        &[
+            ("versions.yaml", &text("1.0"), &text("1.1")),
+            ("charts.yaml", &chart, &chart),
+        ],
     );
     let edits: Vec<EditId> = (0..40)
-        .map(|at| world.edit("versions (global)", "versions.yaml", &format!(".images.image_{at}")))
+        .map(|at| {
+            world.edit(
+                "versions (global)",
+                "versions.yaml",
+                &format!(".images.image_{at}"),
+            )
+        })
         .collect();
     for site in ["lab", "north", "south"] {
         let versions = world.output(site, "versions (global)", Status::Changed, "versions.yaml");
@@ -134,19 +194,35 @@ pub(super) fn many_images() -> World {
             let path = format!(".images.image_{at}");
             world.differs(versions, &path, "versions.yaml", &format!(".data{path}"));
             let line = at + 3;
-            let edited = (Via::Edited, "versions (global)", &*path, &[("versions.yaml", line)][..]);
+            let edited = (
+                Via::Edited,
+                "versions (global)",
+                &*path,
+                &[("versions.yaml", line)][..],
+            );
             world.cause(versions, *edit, &[], &[edited]);
         }
         for number in 0..10 {
             let name = format!("chart{number} (global)");
             let chart = world.output(site, &name, Status::Changed, "charts.yaml");
             for (at, edit) in edits.iter().enumerate().skip(number * 4).take(4) {
-                let (from, to) =
-                    (format!(".images.image_{at}"), format!(".values.tags.image_{at}"));
+                let (from, to) = (
+                    format!(".images.image_{at}"),
+                    format!(".values.tags.image_{at}"),
+                );
                 world.differs(chart, &to, "versions.yaml", &format!(".data{from}"));
-                let edited =
-                    (Via::Edited, "versions (global)", &*from, &[("versions.yaml", at + 3)][..]);
-                let into = (Via::Substituted, &*name, &*to, &[("charts.yaml", number + 1)][..]);
+                let edited = (
+                    Via::Edited,
+                    "versions (global)",
+                    &*from,
+                    &[("versions.yaml", at + 3)][..],
+                );
+                let into = (
+                    Via::Substituted,
+                    &*name,
+                    &*to,
+                    &[("charts.yaml", number + 1)][..],
+                );
                 world.cause(chart, *edit, &[], &[edited, into]);
             }
         }
@@ -157,28 +233,53 @@ pub(super) fn many_images() -> World {
 #[test]
 fn edits_of_many_outputs_are_listed_at_the_values_of_each() {
     let text = many_images().at(80);
-    assert_eq!(text.matches("chart0:1.0").count(), 4, "each value once:\n{text}");
-    let entries = text.lines().filter(|line| line.starts_with("3 × chart")).count();
+    assert_eq!(
+        text.matches("chart0:1.0").count(),
+        4,
+        "each value once:\n{text}"
+    );
+    let entries = text
+        .lines()
+        .filter(|line| line.starts_with("3 × chart"))
+        .count();
     assert_eq!(entries, TerminalOptions::DEFAULT_LIMIT, "{text}");
     assert_screen(
         "many-edits",
         &many_images().full(plain(80), TerminalOptions { limit: 2, ..LOOK }),
     );
-    let whole = TerminalOptions { limit: 0, detail: Detail::Whole, ..LOOK };
+    let whole = TerminalOptions {
+        limit: 0,
+        detail: Detail::Whole,
+        ..LOOK
+    };
     let all = many_images().full(plain(80), whole);
     assert!(!all.contains("(-v)"), "{all}");
-    assert!((0..40).all(|at| all.contains(&format!(".images.image_{at}\n"))), "{all}");
+    assert!(
+        (0..40).all(|at| all.contains(&format!(".images.image_{at}\n"))),
+        "{all}"
+    );
     assert_screen(
         "many-edits-stat",
-        &many_images().full(plain(80), TerminalOptions { detail: Detail::Figures, ..LOOK }),
+        &many_images().full(
+            plain(80),
+            TerminalOptions {
+                detail: Detail::Figures,
+                ..LOOK
+            },
+        ),
     );
 }
 
 /// Every kind of change of an output, by every kind of route.
 pub(super) fn all_kinds() -> World {
     let text = "data: {a: 1, b: 2, c: 3, d: 4, e: 5, f: 6}\nmetadata: {labels: {x: y}}\n";
-    let changed = text.replace("a: 1", "a: 10").replace("b: 2, ", "").replace("c: 3", "c: 30");
-    let changed = changed.replace("x: y", "x: z").replace("f: 6", "f: 6, g: {h: [1, 2]}");
+    let changed = text
+        .replace("a: 1", "a: 10")
+        .replace("b: 2, ", "")
+        .replace("c: 3", "c: 30");
+    let changed = changed
+        .replace("x: y", "x: z")
+        .replace("f: 6", "f: 6, g: {h: [1, 2]}");
     let policy = "data: {layerOrder: [global, site]}\n";
     let mut world = World::new(
         &["lab", "north"],
@@ -188,7 +289,11 @@ pub(super) fn all_kinds() -> World {
             ("new.yaml", "", "schema: s\n"),
             ("left/moved.yaml", "schema: s\n", ""),
             ("right/moved.yaml", "", "schema: s\n"),
-            ("policy.yaml", policy, &policy.replace("global, ", "global, type, ")),
+            (
+                "policy.yaml",
+                policy,
+                &policy.replace("global, ", "global, type, "),
+            ),
             ("other.yaml", "schema: s\n", "schema: s\n"),
         ],
     );
@@ -206,7 +311,11 @@ pub(super) fn all_kinds() -> World {
     let at = |line| [("other.yaml", line)];
     let edited = |path| (Via::Edited, "one (global)", path, &[("a.yaml", 1)][..]);
     let mut out = |name: &str, status, edit, joint: &[EditId], steps: &[super::world::Step<'_>]| {
-        let file = if status == Status::Removed { "old.yaml" } else { "other.yaml" };
+        let file = if status == Status::Removed {
+            "old.yaml"
+        } else {
+            "other.yaml"
+        };
         let output = world.output("lab", name, status, file);
         if status == Status::Changed {
             world.differs(output, ".a", "a.yaml", ".data.a");
@@ -220,30 +329,54 @@ pub(super) fn all_kinds() -> World {
         Status::Changed,
         value,
         &[third],
-        &[edited(".a"), (Via::Inherited, "changed (site)", ".a", &here)],
+        &[
+            edited(".a"),
+            (Via::Inherited, "changed (site)", ".a", &here),
+        ],
     );
     let last = out(
         "changed (site)",
         Status::Changed,
         third,
         &[],
-        &[edited(".c"), (Via::Retargeted, "changed (site)", ".a", &here)],
+        &[
+            edited(".c"),
+            (Via::Retargeted, "changed (site)", ".a", &here),
+        ],
     );
-    out("gone (site)", Status::Removed, removed, &[], &[(Via::Removed, "old (global)", "", &here)]);
-    out("came (site)", Status::Added, added, &[], &[(Via::Added, "new (site)", "", &here)]);
+    out(
+        "gone (site)",
+        Status::Removed,
+        removed,
+        &[],
+        &[(Via::Removed, "old (global)", "", &here)],
+    );
+    out(
+        "came (site)",
+        Status::Added,
+        added,
+        &[],
+        &[(Via::Added, "new (site)", "", &here)],
+    );
     out(
         "broken (site)",
         Status::Broken,
         gone,
         &[],
-        &[edited(".b"), (Via::Substituted, "broken (site)", ".x", &here)],
+        &[
+            edited(".b"),
+            (Via::Substituted, "broken (site)", ".x", &here),
+        ],
     );
     out(
         "repaired (site)",
         Status::Repaired,
         key,
         &[],
-        &[edited(".g"), (Via::Replaced, "repaired (site)", ".g", &here)],
+        &[
+            edited(".g"),
+            (Via::Replaced, "repaired (site)", ".g", &here),
+        ],
     );
     out(
         "orphan (site)",
@@ -252,8 +385,20 @@ pub(super) fn all_kinds() -> World {
         &[],
         &[edited(""), (Via::Unparented, "orphan (site)", "", &here)],
     );
-    let labelled = out("labelled (site)", Status::Metadata, label, &[], &[edited("")]);
-    out("moved (type)", Status::Added, moved, &[], &[(Via::Added, "moved (type)", "", &here)]);
+    let labelled = out(
+        "labelled (site)",
+        Status::Metadata,
+        label,
+        &[],
+        &[edited("")],
+    );
+    out(
+        "moved (type)",
+        Status::Added,
+        moved,
+        &[],
+        &[(Via::Added, "moved (type)", "", &here)],
+    );
     out(
         "layered (site)",
         Status::Changed,
@@ -263,12 +408,16 @@ pub(super) fn all_kinds() -> World {
     );
     // The first two belong to one output, which has two causes.
     let second = world.comparison.outputs.remove(last);
-    world.comparison.outputs[last - 1].causes.extend(second.causes.into_iter().map(|mut cause| {
-        cause.joint = vec![value];
-        cause
-    }));
+    world.comparison.outputs[last - 1]
+        .causes
+        .extend(second.causes.into_iter().map(|mut cause| {
+            cause.joint = vec![value];
+            cause
+        }));
     let metadata = as_difference(&world.comparison.edits[label.index()].edit);
-    world.comparison.outputs[labelled - 1].metadata.push(metadata);
+    world.comparison.outputs[labelled - 1]
+        .metadata
+        .push(metadata);
     world.finish()
 }
 
@@ -303,7 +452,14 @@ fn edits_without_effect_are_listed_separately() {
     // Edits that are shielded everywhere are listed.
     let mut stopped = world(2);
     for (site, line) in [("lab", 1), ("", 1)] {
-        stopped.shield(EditId::at(0), site, "over (site)", ".a", Why::Deleted, ("a.yaml", line));
+        stopped.shield(
+            EditId::at(0),
+            site,
+            "over (site)",
+            ".a",
+            Why::Deleted,
+            ("a.yaml", line),
+        );
     }
     assert_screen("stopped-everywhere", &stopped.finish().at(80));
 }
@@ -316,10 +472,18 @@ fn unexplained_changes_are_prominent() {
     world.comparison.edits[0].outputs -= 1;
     world.comparison.outputs[0].unexplained = 1;
     world.comparison.outputs[1].unexplained = 1;
-    for text in [world.full(plain(80), TerminalOptions { limit: 1, ..LOOK }), world.brief()] {
-        let from = text.find("UNEXPLAINED: ").expect("it is shown at any limit");
+    for text in [
+        world.full(plain(80), TerminalOptions { limit: 1, ..LOOK }),
+        world.brief(),
+    ] {
+        let from = text
+            .find("UNEXPLAINED: ")
+            .expect("it is shown at any limit");
         assert_screen("unexplained", text[from..].split("\n\n").next().unwrap());
-        assert!(text.contains("2 outputs UNEXPLAINED"), "the figures say it, too: {text}");
+        assert!(
+            text.contains("2 outputs UNEXPLAINED"),
+            "the figures say it, too: {text}"
+        );
     }
 }
 
@@ -343,8 +507,13 @@ fn shields_are_listed_by_site_and_by_document() {
         );
     }
     let text = world.at(100);
-    let stops = text.lines().skip_while(|line| !line.starts_with("  shielded"));
-    let stops = stops.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+    let stops = text
+        .lines()
+        .skip_while(|line| !line.starts_with("  shielded"));
+    let stops = stops
+        .take_while(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n");
     assert_screen("shields", &stops);
 }
 
@@ -353,11 +522,19 @@ fn values_are_shown_as_yaml_with_context() {
     let long = "x".repeat(100);
     let script = |line: &str| {
         (0..30)
-            .map(|at| if at == 20 { format!("    {line}\n") } else { format!("    step {at}\n") })
+            .map(|at| {
+                if at == 20 {
+                    format!("    {line}\n")
+                } else {
+                    format!("    step {at}\n")
+                }
+            })
             .collect::<String>()
     };
     let side = |number: usize| {
-        let keys: String = (0..number * 6).map(|at| format!("key{at}: {at}, ")).collect();
+        let keys: String = (0..number * 6)
+            .map(|at| format!("key{at}: {at}, "))
+            .collect();
         format!(
             "data:\n  script: |\n{}  one: {{a: {number}, b: 2}}\n  many: {{{keys}}}\n  list: [{}]\n  \
              text: {long}{number}{long}\n  quoted: '{number}'\n  ends: |{}\n    same\n  grew: |\n{}",
@@ -369,7 +546,9 @@ fn values_are_shown_as_yaml_with_context() {
     };
     let side = |number| side(number).replace("quoted: '2'", "quoted: 2");
     let mut world = World::new(&[], &[("a.yaml", &side(1), &side(2))]);
-    for at in ["script", "one", "many", "list", "text", "quoted", "ends", "grew"] {
+    for at in [
+        "script", "one", "many", "list", "text", "quoted", "ends", "grew",
+    ] {
         let edit = world.edit("one", "a.yaml", &format!(".{at}"));
         let output = world.output("", "one", Status::Changed, "a.yaml");
         let key = &mut world.comparison.outputs[output].key;
@@ -382,7 +561,12 @@ fn values_are_shown_as_yaml_with_context() {
             &[(Via::Edited, "one", &format!(".{at}"), &[("a.yaml", 1)])],
         );
     }
-    assert_screen("values", &world.finish().full(plain(60), TerminalOptions { limit: 0, ..LOOK }));
+    assert_screen(
+        "values",
+        &world
+            .finish()
+            .full(plain(60), TerminalOptions { limit: 0, ..LOOK }),
+    );
 }
 
 fn with_findings() -> World {
@@ -395,10 +579,19 @@ fn with_findings() -> World {
     let unchanged = vec![finding(2, "on both sides")];
     let fixed = vec![finding(4, "no more")];
     world.findings = Some(triage::ComparedFindings {
-        new: Findings { diagnostics: new, ..Findings::default() },
+        new: Findings {
+            diagnostics: new,
+            ..Findings::default()
+        },
         causes: vec![vec![EditId::at(0)], vec![]],
-        unchanged: Findings { diagnostics: unchanged, ..Findings::default() },
-        fixed: Findings { diagnostics: fixed, ..Findings::default() },
+        unchanged: Findings {
+            diagnostics: unchanged,
+            ..Findings::default()
+        },
+        fixed: Findings {
+            diagnostics: fixed,
+            ..Findings::default()
+        },
         ..triage::ComparedFindings::default()
     });
     world
@@ -409,9 +602,21 @@ fn new_errors_come_first_with_their_cause() {
     let mut world = with_findings();
     world.sides.linted = true;
     assert_screen("findings", &world.at(80));
-    let all = FindingFilter { all: true, ignored: false };
-    let all = world.full(plain(80), TerminalOptions { listing: all, ..LOOK });
-    assert!(all.contains("error[missing-parent]: on both sides"), "{all}");
+    let all = FindingFilter {
+        all: true,
+        ignored: false,
+    };
+    let all = world.full(
+        plain(80),
+        TerminalOptions {
+            listing: all,
+            ..LOOK
+        },
+    );
+    assert!(
+        all.contains("error[missing-parent]: on both sides"),
+        "{all}"
+    );
     assert!(!all.contains("no more"), "fixed findings are only counted");
 }
 
@@ -423,10 +628,18 @@ fn findings_have_one_fingerprint_with_and_without_a_comparison() {
         let findings = report["findings"].as_array().unwrap();
         findings.iter().map(|it| it[field].to_string()).collect()
     };
-    assert_eq!(of(&compared, "state"), ["\"new\"", "\"unchanged\"", "\"new\"", "\"fixed\""]);
+    assert_eq!(
+        of(&compared, "state"),
+        ["\"new\"", "\"unchanged\"", "\"new\"", "\"fixed\""]
+    );
     assert_eq!(of(&compared, "caused_by"), ["[\"e1\"]", "[]", "[]", "[]"]);
     let findings = world.findings.as_ref().unwrap();
-    let both = findings.new.diagnostics.iter().chain(&findings.unchanged.diagnostics).cloned();
+    let both = findings
+        .new
+        .diagnostics
+        .iter()
+        .chain(&findings.unchanged.diagnostics)
+        .cloned();
     let head = Findings::new(both.collect(), &world.sources, &[]);
     let alone = Report::new(ReportInput::of_findings(&head), &world.view());
     let alone: serde_json::Value = serde_json::from_str(&saved::json(&alone)).unwrap();
@@ -439,15 +652,24 @@ fn findings_have_one_fingerprint_with_and_without_a_comparison() {
 fn untrusted_text_cannot_control_the_terminal() {
     let bad = "a\u{1b}[2J\u{202e}b\u{7}";
     let text = |value: &str| format!("data: {{\"k\\e2J\\u202E\": \"{value}\\e[1A\\u202E\\r\"}}\n");
-    let mut world =
-        World::new(&[bad, "lab"], &[("x\u{202e}\u{1b}.yaml", &text("old"), &text("new"))]);
+    let mut world = World::new(
+        &[bad, "lab"],
+        &[("x\u{202e}\u{1b}.yaml", &text("old"), &text("new"))],
+    );
     let file = "x\u{202e}\u{1b}.yaml";
     let key = format!("schema{bad} {bad} ({bad})");
     let edit = world.edit(&key, file, ".k\u{1b}2J\u{202e}");
     let output = world.output(bad, &key, Status::Changed, file);
-    world.differs(output, ".k\u{1b}2J\u{202e}", file, ".data.k\u{1b}2J\u{202e}");
-    let steps =
-        [(Via::Edited, &*key, ".a", &[(file, 1)][..]), (Via::Inherited, &*key, ".a", &[(file, 1)])];
+    world.differs(
+        output,
+        ".k\u{1b}2J\u{202e}",
+        file,
+        ".data.k\u{1b}2J\u{202e}",
+    );
+    let steps = [
+        (Via::Edited, &*key, ".a", &[(file, 1)][..]),
+        (Via::Inherited, &*key, ".a", &[(file, 1)]),
+    ];
     world.cause(output, edit, &[], &steps);
     world.shield(edit, "lab", &key, ".a", Why::SetAgain, (file, 1));
     world.comparison.outputs[output].unexplained = 1;
@@ -457,8 +679,9 @@ fn untrusted_text_cannot_control_the_terminal() {
     }
     let outputs = [40, 80, 200].map(|width| world.at(width));
     for shown in outputs.iter().chain([&world.brief(), &world.json()]) {
-        let harmful =
-            shown.chars().find(|it| (it.is_control() && *it != '\n') || *it == '\u{202e}');
+        let harmful = shown
+            .chars()
+            .find(|it| (it.is_control() && *it != '\n') || *it == '\u{202e}');
         assert_eq!(harmful, None, "{shown}");
         assert!(shown.contains("old") || !shown.contains("new"), "{shown}");
     }
@@ -469,26 +692,52 @@ fn untrusted_text_cannot_control_the_terminal() {
 fn secret_world(base: &str, head: &str) -> World {
     let side = |secret: &str| format!("metadata: {{storagePolicy: encrypted}}\ndata:\n{secret}");
     let chart = "data: {values: {password: x}}\n";
-    let mut world =
-        World::new(&["lab"], &[("p.yaml", &side(base), &side(head)), ("c.yaml", chart, chart)]);
+    let mut world = World::new(
+        &["lab"],
+        &[
+            ("p.yaml", &side(base), &side(head)),
+            ("c.yaml", chart, chart),
+        ],
+    );
     let edit = world.edit("secret (site)", "p.yaml", ".");
     let output = world.output("lab", "chart (global)", Status::Changed, "c.yaml");
     world.differs(output, ".values.password", "p.yaml", ".data");
     // A route that ends below the secret.
-    let file = world.sources.iter().find(|(_, it)| it.text().contains("encrypted")).unwrap().0;
+    let file = world
+        .sources
+        .iter()
+        .find(|(_, it)| it.text().contains("encrypted"))
+        .unwrap()
+        .0;
     let inside = layercake::source::Span::point(file, 45);
     let steps = [
         (Via::Edited, "secret (site)", "", &[("p.yaml", 3)][..]),
-        (Via::Substituted, "chart (global)", ".values.password", &[("c.yaml", 1)]),
+        (
+            Via::Substituted,
+            "chart (global)",
+            ".values.password",
+            &[("c.yaml", 1)],
+        ),
     ];
     world.cause(output, edit, &[], &steps);
     let key = layercake::yaml::Key::string("cnry-key", inside);
     let below = layercake::yaml::path::Location(
-        [super::world::pieces(".values[7]"), vec![layercake::yaml::path::Piece::Key(key)]].concat(),
+        [
+            super::world::pieces(".values[7]"),
+            vec![layercake::yaml::path::Piece::Key(key)],
+        ]
+        .concat(),
     );
     let route = &mut world.comparison.outputs[output].causes[0].route;
     Arc::make_mut(route)[1].location = Some(below);
-    world.shield(edit, "lab", "chart (site)", ".values.password", Why::SetAgain, ("c.yaml", 1));
+    world.shield(
+        edit,
+        "lab",
+        "chart (site)",
+        ".values.password",
+        Why::SetAgain,
+        ("c.yaml", 1),
+    );
     world.finish()
 }
 
@@ -496,9 +745,22 @@ fn secret_world(base: &str, head: &str) -> World {
 fn secrets_do_not_influence_any_report() {
     let all = |base: &str, head: &str| -> Vec<String> {
         let world = secret_world(base, head);
-        let whole = TerminalOptions { limit: 0, detail: Detail::Whole, ..LOOK };
-        let painted = TerminalStyle { color: true, ..plain(120) };
-        vec![world.at(40), world.at(80), world.full(painted, whole), world.brief(), world.json()]
+        let whole = TerminalOptions {
+            limit: 0,
+            detail: Detail::Whole,
+            ..LOOK
+        };
+        let painted = TerminalStyle {
+            color: true,
+            ..plain(120)
+        };
+        vec![
+            world.at(40),
+            world.at(80),
+            world.full(painted, whole),
+            world.brief(),
+            world.json(),
+        ]
     };
     let first = all("  cnry\n", "  cnry2\n");
     for (base, head) in [
@@ -514,7 +776,11 @@ fn secrets_do_not_influence_any_report() {
         }
         assert_eq!(found, first, "a report depends on a secret");
     }
-    assert!(first[1].contains("  - (hidden)\n  + (hidden)\n"), "{}", first[1]);
+    assert!(
+        first[1].contains("  - (hidden)\n  + (hidden)\n"),
+        "{}",
+        first[1]
+    );
 }
 
 /// One edit that reaches one output in each of these sites.
@@ -524,7 +790,12 @@ fn reaching(all: &[&str], reached: &[&str]) -> World {
     for site in reached {
         let output = world.output(site, "one (global)", Status::Changed, "a.yaml");
         world.differs(output, ".a", "a.yaml", ".data.a");
-        world.cause(output, edit, &[], &[(Via::Edited, "one (global)", ".a", &[("a.yaml", 1)])]);
+        world.cause(
+            output,
+            edit,
+            &[],
+            &[(Via::Edited, "one (global)", ".a", &[("a.yaml", 1)])],
+        );
     }
     world.finish()
 }
@@ -532,17 +803,28 @@ fn reaching(all: &[&str], reached: &[&str]) -> World {
 #[test]
 fn sites_are_named_briefly() {
     let names: Vec<String> = (0..14)
-        .map(|at| format!("{}-{at:02}", if at < 9 { "north-production" } else { "south" }))
+        .map(|at| {
+            format!(
+                "{}-{at:02}",
+                if at < 9 { "north-production" } else { "south" }
+            )
+        })
         .collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let named = |reached: &[&str]| {
         let text = reaching(&names, reached).at(300);
-        let line = text.lines().find_map(|line| line.strip_prefix("  reaches ")).unwrap();
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix("  reaches "))
+            .unwrap();
         line.split_once(" in ").unwrap().1.to_owned()
     };
     assert_eq!(named(&names), "all 14 sites");
     assert_eq!(named(&names[..1]), names[0]);
-    assert_eq!(named(&names[2..]), "all 14 sites but north-production-00, north-production-01");
+    assert_eq!(
+        named(&names[2..]),
+        "all 14 sites but north-production-00, north-production-01"
+    );
     assert_eq!(named(&names[..9]), "9 sites north-production-*");
     assert_eq!(named(&names[9..]), names[9..].join(", "));
     assert_eq!(named(&names[6..]), names[6..].join(", "));
@@ -565,16 +847,26 @@ fn many_sites_are_named_by_a_glob_and_its_exceptions() {
         .collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let named = |is_reached: &dyn Fn(&str) -> bool| {
-        let reached: Vec<&str> = names.iter().copied().filter(|name| is_reached(name)).collect();
+        let reached: Vec<&str> = names
+            .iter()
+            .copied()
+            .filter(|name| is_reached(name))
+            .collect();
         let text = reaching(&names, &reached).at(300);
-        let line = text.lines().find_map(|line| line.strip_prefix("  reaches ")).unwrap();
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix("  reaches "))
+            .unwrap();
         line.split_once(" in ").unwrap().1.to_owned()
     };
     assert_eq!(
         named(&|name| name.starts_with("north") && name != "north-03"),
         "15 sites north-* but north-03"
     );
-    assert_eq!(named(&|name| !name.starts_with("south")), "all 36 sites but south-x-*");
+    assert_eq!(
+        named(&|name| !name.starts_with("south")),
+        "all 36 sites but south-x-*"
+    );
 }
 
 #[test]
@@ -582,13 +874,26 @@ fn documents_of_the_same_name_are_distinguished() {
     let mut world = reaching(&["lab"], &["lab"]);
     world.comparison.edits[0].edit.document = world.key("other/Kind/v1 one (global)");
     let text = world.at(100);
-    assert!(text.contains("\n  one other/Kind/v1 (global)  .a\n"), "{text}");
-    assert!(text.contains("    one example/Any/v1 in lab  .a\n"), "{text}");
+    assert!(
+        text.contains("\n  one other/Kind/v1 (global)  .a\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("    one example/Any/v1 in lab  .a\n"),
+        "{text}"
+    );
 }
 
 #[test]
 fn files_without_layout_have_no_sites() {
     let mut world = reaching(&[], &[""]);
-    world.shield(EditId::at(0), "", "two (type)", ".a", Why::SetAgain, ("a.yaml", 1));
+    world.shield(
+        EditId::at(0),
+        "",
+        "two (type)",
+        ".a",
+        Why::SetAgain,
+        ("a.yaml", 1),
+    );
     assert_screen("no-sites", &(world.at(80) + &world.brief()));
 }

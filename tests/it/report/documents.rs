@@ -23,12 +23,19 @@ fn name_cannot_inject_a_document() {
     let plain = shown(Some("x"), "x.yaml", DocumentOptions::default());
     for end in ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"] {
         let evil = format!("x{end}injected: 1{end}---{end}");
-        let look = DocumentOptions { with_origin: true, ..DocumentOptions::default() };
+        let look = DocumentOptions {
+            with_origin: true,
+            ..DocumentOptions::default()
+        };
         let text = shown(Some(&evil), &evil, look);
         let read = |text: &str| {
             let parsed = parse(Files::default().sources.upcoming(), text);
             assert!(parsed.problems.is_empty(), "{:?}", parsed.problems);
-            parsed.documents.into_iter().map(|it| it.root).collect::<Vec<_>>()
+            parsed
+                .documents
+                .into_iter()
+                .map(|it| it.root)
+                .collect::<Vec<_>>()
         };
         assert_eq!(read(&text), read(&plain), "{text}");
     }
@@ -49,7 +56,10 @@ fn shown(site: Option<&str>, path: &str, look: DocumentOptions) -> String {
     };
     let documents = vec![document.clone(), document];
     let mut out = Vec::new();
-    let sites = [SiteDocuments { site: site.map(Into::into), documents }];
+    let sites = [SiteDocuments {
+        site: site.map(Into::into),
+        documents,
+    }];
     write(&sites, &files.view(), look, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }

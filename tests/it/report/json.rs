@@ -10,38 +10,81 @@ use super::{Files, rule};
 #[test]
 fn values_have_a_canonical_form() {
     let timestamp = |microsecond, offset| {
-        let date = Date { year: 2001, month: 12, day: 14 };
-        Value::Timestamp(Timestamp { date, hour: 21, minute: 5, second: 43, microsecond, offset })
+        let date = Date {
+            year: 2001,
+            month: 12,
+            day: 14,
+        };
+        Value::Timestamp(Timestamp {
+            date,
+            hour: 21,
+            minute: 5,
+            second: 43,
+            microsecond,
+            offset,
+        })
     };
     let cases = [
         (Value::Null, "null"),
         (Value::Bool(true), "true"),
         (Value::Int(i64::MIN), "-9223372036854775808"),
-        (Value::BigInt("123456789012345678901234567890".into()), "123456789012345678901234567890"),
+        (
+            Value::BigInt("123456789012345678901234567890".into()),
+            "123456789012345678901234567890",
+        ),
         (
             text("é\u{1f600}\"\\\n\r\t\u{8}\u{c}\u{1b}\u{7f}"),
             "\"é\u{1f600}\\\"\\\\\\n\\r\\t\\b\\f\\u001b\u{7f}\"",
         ),
-        (Value::Date(Date { year: 19, month: 1, day: 31 }), "\"!!date:0019-01-31\""),
+        (
+            Value::Date(Date {
+                year: 19,
+                month: 1,
+                day: 31,
+            }),
+            "\"!!date:0019-01-31\"",
+        ),
         (timestamp(0, None), "\"!!datetime:2001-12-14T21:05:43\""),
-        (timestamp(100_000, Some(0)), "\"!!datetime:2001-12-14T21:05:43.100000+00:00\""),
-        (timestamp(7, Some(-330)), "\"!!datetime:2001-12-14T21:05:43.000007-05:30\""),
-        (Value::Binary([0, 255, 7, 1][..].into()), "\"!!binary:AP8HAQ==\""),
+        (
+            timestamp(100_000, Some(0)),
+            "\"!!datetime:2001-12-14T21:05:43.100000+00:00\"",
+        ),
+        (
+            timestamp(7, Some(-330)),
+            "\"!!datetime:2001-12-14T21:05:43.000007-05:30\"",
+        ),
+        (
+            Value::Binary([0, 255, 7, 1][..].into()),
+            "\"!!binary:AP8HAQ==\"",
+        ),
         (
             Value::Set([key(text("b")), key(Value::Int(1)), key(text("a"))].into()),
             "{\"!!set\":[1,\"a\",\"b\"]}",
         ),
-        (Value::Pairs([(node(text("b")), node(Value::Int(1)))].into()), "[[\"b\",1]]"),
+        (
+            Value::Pairs([(node(text("b")), node(Value::Int(1)))].into()),
+            "[[\"b\",1]]",
+        ),
         (
             mapping([
                 (text("é"), Value::Int(0)),
                 (text("z"), mapping([])),
-                (text("B"), Value::from(vec![node(Value::Null), node(Value::Bool(false))])),
+                (
+                    text("B"),
+                    Value::from(vec![node(Value::Null), node(Value::Bool(false))]),
+                ),
                 (Value::Int(1), Value::Int(1)),
                 (Value::Bool(false), Value::Int(2)),
                 (Value::Null, Value::Int(3)),
                 (Value::Float(1.5), Value::Int(4)),
-                (Value::Date(Date { year: 2019, month: 1, day: 31 }), Value::Int(5)),
+                (
+                    Value::Date(Date {
+                        year: 2019,
+                        month: 1,
+                        day: 31,
+                    }),
+                    Value::Int(5),
+                ),
             ]),
             "{\"!!bool:false\":2,\"!!date:2019-01-31\":5,\"!!float:1.5\":4,\"!!int:1\":1,\
              \"!!null\":3,\"B\":[null,false],\"z\":{},\"é\":0}",
@@ -97,7 +140,10 @@ fn rendered_documents_keep_their_order() {
         line: 3,
     };
     let mut out = Vec::new();
-    let site = SiteDocuments { site: None, documents: vec![document] };
+    let site = SiteDocuments {
+        site: None,
+        documents: vec![document],
+    };
     rendered(&[site], DocumentOptions::default(), None, &mut out).unwrap();
     assert_eq!(
         String::from_utf8(out).unwrap(),
@@ -111,9 +157,13 @@ fn rendered_documents_keep_their_order() {
 fn every_finding_is_in_the_json() {
     let files = Files::new(&[("a.yaml", "«a:one\ntwo»: «b:2»\n")]);
     let finding = |line: usize| {
-        Diagnostic::new(rule("duplicate-key"), format!("no {line}"), Label::new(files.at('a'), "x"))
-            .related(files.at('b'), "y")
-            .document(DocKey::new("s", "l", "n"))
+        Diagnostic::new(
+            rule("duplicate-key"),
+            format!("no {line}"),
+            Label::new(files.at('a'), "x"),
+        )
+        .related(files.at('b'), "y")
+        .document(DocKey::new("s", "l", "n"))
     };
     let json: Json = serde_json::from_str(&files.json((0..100).map(finding).collect())).unwrap();
     assert_eq!(json["version"], 2);
@@ -150,14 +200,23 @@ fn fingerprints_are_stable_when_lines_move_and_values_change() {
         });
         let json: Json = serde_json::from_str(&files.json(findings.into())).unwrap();
         let findings = json["findings"].as_array().unwrap();
-        findings.iter().map(|it| it["fingerprint"].as_str().unwrap().to_owned()).collect()
+        findings
+            .iter()
+            .map(|it| it["fingerprint"].as_str().unwrap().to_owned())
+            .collect()
     };
     let same = ["missing-parent"; 2];
     let before = prints("«a:x»: 1\n«b:y»: 2\n", ["`1`", "`2`"], same);
-    assert_eq!(before, prints("\n\n«a:x»: 3\n\n«b:y»: 4\n", ["`3`", "`4`"], same));
+    assert_eq!(
+        before,
+        prints("\n\n«a:x»: 3\n\n«b:y»: 4\n", ["`3`", "`4`"], same)
+    );
     assert_ne!(before[0], before[1]);
-    let others =
-        prints("«a:x»: 1\n«b:y»: 2\n", ["`1`", "`2`"], ["missing-parent", "duplicate-key"]);
+    let others = prints(
+        "«a:x»: 1\n«b:y»: 2\n",
+        ["`1`", "`2`"],
+        ["missing-parent", "duplicate-key"],
+    );
     assert_eq!(before[0], others[0]);
     assert_ne!(before[1], others[1]);
     // Literal values, because users keep baselines for years.
@@ -166,8 +225,13 @@ fn fingerprints_are_stable_when_lines_move_and_values_change() {
 
 #[test]
 fn sites_are_listed() {
-    let row =
-        SiteRow { site: Some("x".into()), site_type: None, files: 1, documents: 2, outputs: 3 };
+    let row = SiteRow {
+        site: Some("x".into()),
+        site_type: None,
+        files: 1,
+        documents: 2,
+        outputs: 3,
+    };
     let mut out = Vec::new();
     site_rows(&[row], &mut out).unwrap();
     let json: Json = serde_json::from_slice(&out).unwrap();
@@ -186,7 +250,10 @@ fn node(value: Value) -> Node {
 }
 
 fn key(value: Value) -> Key {
-    Key { value, span: span() }
+    Key {
+        value,
+        span: span(),
+    }
 }
 
 fn text(text: &str) -> Value {
@@ -194,6 +261,9 @@ fn text(text: &str) -> Value {
 }
 
 fn mapping<const N: usize>(entries: [(Value, Value); N]) -> Value {
-    let entries: Mapping = entries.into_iter().map(|(at, value)| (key(at), node(value))).collect();
+    let entries: Mapping = entries
+        .into_iter()
+        .map(|(at, value)| (key(at), node(value)))
+        .collect();
     Value::Mapping(entries.into())
 }

@@ -31,11 +31,20 @@ fn validate(report: &Json) {
 
 #[test]
 fn reports_are_valid_by_their_schema() {
-    for world in [one_image(), many_images(), all_kinds(), bump(), World::new(&[], &[]).finish()] {
+    for world in [
+        one_image(),
+        many_images(),
+        all_kinds(),
+        bump(),
+        World::new(&[], &[]).finish(),
+    ] {
         let report = report(&world);
         let outputs = report["totals"]["changed_outputs"].as_u64().unwrap();
         assert_eq!(outputs, world.comparison.outputs.len() as u64);
-        assert_eq!(report["edits"].as_array().unwrap().len(), world.comparison.edits.len());
+        assert_eq!(
+            report["edits"].as_array().unwrap().len(),
+            world.comparison.edits.len()
+        );
         assert_eq!(world.json(), world.json());
     }
     let files = Files::new(&[("a.yaml", "«a:x»: 1\n")]);
@@ -43,12 +52,21 @@ fn reports_are_valid_by_their_schema() {
     finding.severity = rule("duplicate-key").severity;
     let alone: Json = serde_json::from_str(&files.json(vec![finding])).unwrap();
     validate(&alone);
-    assert_eq!((&alone["comparison"], &alone["findings"][0]["state"]), (&Json::Null, &Json::Null));
+    assert_eq!(
+        (&alone["comparison"], &alone["findings"][0]["state"]),
+        (&Json::Null, &Json::Null)
+    );
 }
 
 #[test]
 fn report_reads_back_unchanged() {
-    for world in [one_image(), many_images(), all_kinds(), bump(), World::new(&[], &[]).finish()] {
+    for world in [
+        one_image(),
+        many_images(),
+        all_kinds(),
+        bump(),
+        World::new(&[], &[]).finish(),
+    ] {
         let written = world.json();
         let mut again = Vec::new();
         write(&read(&written).unwrap(), &mut again).unwrap();
@@ -68,7 +86,11 @@ fn invalid_report_is_refused() {
     assert_eq!(mutant("/schema", json!("urn:layercake:report:3")), version);
     for (pointer, other, said) in [
         ("/outputs/0/causes/0/edit", json!("e7"), "unknown id `e7`"),
-        ("/outputs/0/causes/0/route", json!("r99"), "unknown id `r99`"),
+        (
+            "/outputs/0/causes/0/route",
+            json!("r99"),
+            "unknown id `r99`",
+        ),
         ("/outputs/0/group", json!("g99"), "unknown id `g99`"),
         ("/shields/0/edit", json!("e0"), "an id such as `e1`"),
         ("/outputs/0/status", json!("gone"), "unknown variant `gone`"),
@@ -78,8 +100,18 @@ fn invalid_report_is_refused() {
         let fault = mutant(pointer, other).to_string();
         assert!(fault.contains(said), "{pointer}: {fault}");
     }
-    for text in ["", "[]", "{}", "null", "\u{feff}{}", "{\"schema\": 1, \"version\": 1}"] {
-        assert!(matches!(read(text), Err(ReportReadError::Other(_))), "{text}");
+    for text in [
+        "",
+        "[]",
+        "{}",
+        "null",
+        "\u{feff}{}",
+        "{\"schema\": 1, \"version\": 1}",
+    ] {
+        assert!(
+            matches!(read(text), Err(ReportReadError::Other(_))),
+            "{text}"
+        );
     }
     // Unknown additions of a later version are accepted.
     let mut later = sound.clone();
@@ -117,10 +149,21 @@ fn report_has_changes_and_their_causes() {
     let report = report(&one_image());
     let totals = &report["totals"];
     let of = |names: &[&str]| -> Vec<u64> {
-        names.iter().map(|name| totals[name].as_u64().unwrap()).collect()
+        names
+            .iter()
+            .map(|name| totals[name].as_u64().unwrap())
+            .collect()
     };
-    assert_eq!(of(&["sites", "outputs", "edits", "inert_edits"]), [6, 1972, 1, 0]);
-    let outputs = ["changed_sites", "changed_outputs", "untouched_outputs", "shielded_sites"];
+    assert_eq!(
+        of(&["sites", "outputs", "edits", "inert_edits"]),
+        [6, 1972, 1, 0]
+    );
+    let outputs = [
+        "changed_sites",
+        "changed_outputs",
+        "untouched_outputs",
+        "shielded_sites",
+    ];
     assert_eq!(of(&outputs), [5, 14, 9, 1]);
     assert_eq!(totals["by_status"]["changed"], 14);
     assert_eq!(report["comparison"]["base"]["kind"], "commit");
@@ -139,19 +182,39 @@ fn report_has_changes_and_their_causes() {
     assert_eq!(edit["proof"], "rendered");
     assert_eq!(edit["reach"]["untouched"], 9);
     let group = &report["groups"][0];
-    assert_eq!((&group["id"], &group["name"]), (&json!("g1"), &json!("neutron")));
-    assert_eq!((&group["status"], &group["outputs"]), (&json!("changed"), &json!(4)));
-    assert_eq!(group["changes"][0]["pointer"], "/values/images/tags/neutron");
+    assert_eq!(
+        (&group["id"], &group["name"]),
+        (&json!("g1"), &json!("neutron"))
+    );
+    assert_eq!(
+        (&group["status"], &group["outputs"]),
+        (&json!("changed"), &json!(4))
+    );
+    assert_eq!(
+        group["changes"][0]["pointer"],
+        "/values/images/tags/neutron"
+    );
     let sites = |set: &Json| -> Vec<&Json> {
         let at: usize = set.as_str().unwrap()[1..].parse().unwrap();
         let sites = report["site_sets"][at - 1]["sites"].as_array().unwrap();
         let index = |site: &Json| usize::try_from(site.as_u64().unwrap()).unwrap();
-        sites.iter().map(|site| &report["sites"][index(site)]["name"]).collect()
+        sites
+            .iter()
+            .map(|site| &report["sites"][index(site)]["name"])
+            .collect()
     };
     let output = &report["outputs"][0];
-    assert_eq!(sites(&output["sites"]), ["aiab", "airskiff", "airsloop", "seaworthy"]);
     assert_eq!(
-        (&output["document"], &output["status"], &output["group"], &output["causes"]),
+        sites(&output["sites"]),
+        ["aiab", "airskiff", "airsloop", "seaworthy"]
+    );
+    assert_eq!(
+        (
+            &output["document"],
+            &output["status"],
+            &output["group"],
+            &output["causes"]
+        ),
         (
             &json!({"schema": "armada/Chart/v1", "layer": "site", "name": "neutron"}),
             &json!("changed"),
@@ -159,13 +222,23 @@ fn report_has_changes_and_their_causes() {
             &json!([{"edit": "e1", "via": "inherited", "hops": 3, "route": "r1", "joint": []}])
         )
     );
-    assert_eq!(report["routes"].as_array().unwrap().len(), 4, "each route once");
+    assert_eq!(
+        report["routes"].as_array().unwrap().len(),
+        4,
+        "each route once"
+    );
     let step = &report["routes"][0]["steps"][1];
-    assert_eq!((&step["via"], &step["at"][0]["line"]), (&json!("substituted"), &json!(26)));
+    assert_eq!(
+        (&step["via"], &step["at"][0]["line"]),
+        (&json!("substituted"), &json!(26))
+    );
     assert_eq!(step["at"][1]["line"], 28);
     let shield = &report["shields"][0];
     assert_eq!(sites(&shield["sites"]), ["airskiff-suse"]);
-    assert_eq!((&shield["edit"], &shield["why"]), (&json!("e1"), &json!("set-again")));
+    assert_eq!(
+        (&shield["edit"], &shield["why"]),
+        (&json!("e1"), &json!("set-again"))
+    );
     let by = json!([{"file": "site/airskiff-suse/software/config/versions.yaml", "line": 20,
                      "column": 1}]);
     assert_eq!(shield["by"], by);
@@ -176,10 +249,17 @@ fn values_have_the_documented_forms() {
     let report = report(&all_kinds());
     let by_path = |path: &str| {
         let edits = report["edits"].as_array().unwrap();
-        edits.iter().find(|edit| edit["path"] == path).unwrap_or_else(|| panic!("{path}")).clone()
+        edits
+            .iter()
+            .find(|edit| edit["path"] == path)
+            .unwrap_or_else(|| panic!("{path}"))
+            .clone()
     };
     assert_eq!(by_path(".a")["after"], json!({"text": "10", "value": 10}));
-    assert_eq!((&by_path(".b")["after"], &by_path(".b")["kind"]), (&Json::Null, &json!("key")));
+    assert_eq!(
+        (&by_path(".b")["after"], &by_path(".b")["kind"]),
+        (&Json::Null, &json!("key"))
+    );
     assert_eq!(by_path(".g")["after"], json!({"value": {"h": [1, 2]}}));
     let joint = &report["outputs"]
         .as_array()
@@ -187,7 +267,10 @@ fn values_have_the_documented_forms() {
         .iter()
         .find(|it| it["document"]["name"] == "changed")
         .unwrap()["causes"];
-    assert_eq!((&joint[0]["joint"], &joint[1]["joint"]), (&json!(["e3"]), &json!(["e1"])));
+    assert_eq!(
+        (&joint[0]["joint"], &joint[1]["joint"]),
+        (&json!(["e3"]), &json!(["e1"]))
+    );
 }
 
 #[test]
@@ -207,7 +290,10 @@ fn changed_secret_is_reported_as_changed() {
     world.edit("secret", "a.yaml", ".");
     let report = report(&world.finish());
     let hidden = json!({"hidden": true});
-    assert_eq!((&report["edits"][0]["before"], &report["edits"][0]["after"]), (&hidden, &hidden));
+    assert_eq!(
+        (&report["edits"][0]["before"], &report["edits"][0]["after"]),
+        (&hidden, &hidden)
+    );
     // The start of a secret value may be shown, its end may not.
     assert_eq!(report["edits"][0]["at"]["head"]["column"], 7);
 }

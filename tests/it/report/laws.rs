@@ -71,7 +71,11 @@ fn any_text() -> impl Strategy<Value = String> {
     vec(part, 0..12).prop_map(|parts| parts.concat())
 }
 
-type Place = (prop::sample::Index, prop::sample::Index, prop::sample::Index);
+type Place = (
+    prop::sample::Index,
+    prop::sample::Index,
+    prop::sample::Index,
+);
 
 fn any_place() -> impl Strategy<Value = Place> {
     any::<Place>()
@@ -82,7 +86,9 @@ fn span(files: &Files, (file, left, right): &Place) -> Span {
     let all: Vec<_> = files.sources.iter().collect();
     let (file, source) = all[file.index(all.len())];
     let text = source.text();
-    let bounds: Vec<usize> = (0..=text.len()).filter(|at| text.is_char_boundary(*at)).collect();
+    let bounds: Vec<usize> = (0..=text.len())
+        .filter(|at| text.is_char_boundary(*at))
+        .collect();
     let pick =
         |index: &prop::sample::Index| u32::try_from(bounds[index.index(bounds.len())]).unwrap();
     let (left, right) = (pick(left), pick(right));

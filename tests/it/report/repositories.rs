@@ -17,7 +17,11 @@ const VERSIONS: &str = "global:global/software/config/versions.yaml";
 const DEFINITION: &str = "site/north/site-definition.yaml";
 
 fn revision(chosen_by: RevisionChoice, name: Option<&str>, commit: Option<&str>) -> UsedRevision {
-    UsedRevision { chosen_by, revision: name.map(Into::into), commit: commit.map(Into::into) }
+    UsedRevision {
+        chosen_by,
+        revision: name.map(Into::into),
+        commit: commit.map(Into::into),
+    }
 }
 
 fn pinned(name: &str, side: Side) -> UsedRevision {
@@ -37,10 +41,17 @@ fn used(name: &str, sites: &[&str]) -> UsedRepository {
 }
 
 fn history() -> History {
-    let commit =
-        |digit: &str, subject: &str| Commit { id: digit.repeat(40), subject: subject.to_owned() };
+    let commit = |digit: &str, subject: &str| Commit {
+        id: digit.repeat(40),
+        subject: subject.to_owned(),
+    };
     let commits = vec![commit("b", "chart two"), commit("a", "image two")];
-    History { commits, added: 23, removed: 0, shallow: false }
+    History {
+        commits,
+        added: 23,
+        removed: 0,
+        shallow: false,
+    }
 }
 
 /// One site moves its pin, which edits a line of the repository below it; the other site already
@@ -86,8 +97,14 @@ pub(super) fn bump() -> World {
 fn header_names_the_revisions_of_further_repositories() {
     assert_screen("further-repositories", &bump().at(80));
     let screen = bump().at(240);
-    assert!(screen.contains(" · with global v1.7 → v1.8 in north · "), "{screen}");
-    assert!(screen.contains(" · with global v1.8 (pinned, 3f2a91c) in south · "), "{screen}");
+    assert!(
+        screen.contains(" · with global v1.7 → v1.8 in north · "),
+        "{screen}"
+    );
+    assert!(
+        screen.contains(" · with global v1.8 (pinned, 3f2a91c) in south · "),
+        "{screen}"
+    );
 }
 
 /// Asserts the line of a report about a further repository of two sites, after its name.
@@ -99,10 +116,19 @@ fn assert_line(
 ) {
     let (base, head) = (base.into(), head.into());
     let mut world = bump();
-    world.repositories = vec![UsedRepository { base, head, ..used("base", &["north", "south"]) }];
+    world.repositories = vec![UsedRepository {
+        base,
+        head,
+        ..used("base", &["north", "south"])
+    }];
     let screen = world.at(240);
-    let header = screen.lines().find(|it| it.contains("repository ")).unwrap();
-    let found = header.split(" · ").find_map(|it| it.strip_prefix("with base "));
+    let header = screen
+        .lines()
+        .find(|it| it.contains("repository "))
+        .unwrap();
+    let found = header
+        .split(" · ")
+        .find_map(|it| it.strip_prefix("with base "));
     assert_eq!(found, Some(&*format!("{line} in all 2 sites")), "{screen}");
 }
 
@@ -125,9 +151,21 @@ fn each_way_to_choose_a_revision_is_named() {
     assert_line(pinned("v1", Side::Base), other(), bumped);
     // A moved branch, an added pin and a removed one.
     let moved = "main (pinned, 1d5f2a9) → main (pinned, 3f2a91c)";
-    assert_line(pinned("main", Side::Base), pinned("main", Side::Head), moved);
-    assert_line(None, pinned("v1", Side::Head), "not used → v1 (pinned, 3f2a91c)");
-    assert_line(pinned("v1", Side::Base), None, "v1 (pinned, 1d5f2a9) → not used");
+    assert_line(
+        pinned("main", Side::Base),
+        pinned("main", Side::Head),
+        moved,
+    );
+    assert_line(
+        None,
+        pinned("v1", Side::Head),
+        "not used → v1 (pinned, 3f2a91c)",
+    );
+    assert_line(
+        pinned("v1", Side::Base),
+        None,
+        "v1 (pinned, 1d5f2a9) → not used",
+    );
     let by_commits = pinned(old, Side::Base);
     assert_line(by_commits, by_commit(), "1d5f2a9 → 3f2a91c");
 }
@@ -135,24 +173,38 @@ fn each_way_to_choose_a_revision_is_named() {
 #[test]
 fn run_without_a_comparison_lists_repositories_at_the_end() {
     let files = Files::default();
-    let repositories =
-        [UsedRepository { head: Some(pinned("v1.8", Side::Head)), ..used("global", &["south"]) }];
+    let repositories = [UsedRepository {
+        head: Some(pinned("v1.8", Side::Head)),
+        ..used("global", &["south"])
+    }];
     let findings = Findings::default();
-    let run = ReportInput { repositories: &repositories, ..ReportInput::of_findings(&findings) };
+    let run = ReportInput {
+        repositories: &repositories,
+        ..ReportInput::of_findings(&findings)
+    };
     let report = Report::new(run, &files.view());
     let mut screen = Vec::new();
     format::write(&report, LOOK, &plain(160), &mut screen).unwrap();
     let screen = String::from_utf8(screen).unwrap();
-    assert!(screen.contains(" · with global v1.8 (pinned, 3f2a91c) in south"), "{screen}");
+    assert!(
+        screen.contains(" · with global v1.8 (pinned, 3f2a91c) in south"),
+        "{screen}"
+    );
 }
 
 #[test]
 fn links_use_the_revision_that_the_file_was_read_from() {
-    let style = TerminalStyle { links: true, ..plain(160) };
+    let style = TerminalStyle {
+        links: true,
+        ..plain(160)
+    };
     let screen = bump().full(style, LOOK);
     let address = |side: Side| {
         let path = "global/software/config/versions.yaml";
-        format!("\u{1b}]8;;https://git.example.org/global/{}/{path}#3\u{1b}", side.commit())
+        format!(
+            "\u{1b}]8;;https://git.example.org/global/{}/{path}#3\u{1b}",
+            side.commit()
+        )
     };
     assert!(screen.contains(&address(Side::Head)), "{screen}");
     // The repository's own template is not used for further repositories, nor the other way round.
@@ -182,7 +234,11 @@ fn report_with_repositories_is_valid_by_its_schema() {
     let at = &report["edits"][1]["at"];
     assert_eq!(at["base"]["commit"], Side::Base.commit());
     assert_eq!(at["head"]["commit"], Side::Head.commit());
-    assert_eq!(report["edits"][0]["at"]["head"].get("commit"), None, "{report:#}");
+    assert_eq!(
+        report["edits"][0]["at"]["head"].get("commit"),
+        None,
+        "{report:#}"
+    );
 }
 
 /// `--fix` does not write to a further repository, so a report does not promise it.
@@ -195,11 +251,18 @@ fn findings_in_further_repositories_have_no_fixes() {
         let found = Diagnostic::new(rule("missing-parent"), "m", label);
         found.fix("rename it", vec![TextEdit { span, text }])
     };
-    let findings =
-        Findings { diagnostics: vec![finding('a'), finding('b')], ..Findings::default() };
-    let repositories =
-        [UsedRepository { head: Some(pinned("v1.8", Side::Head)), ..used("global", &[]) }];
-    let run = ReportInput { repositories: &repositories, ..ReportInput::of_findings(&findings) };
+    let findings = Findings {
+        diagnostics: vec![finding('a'), finding('b')],
+        ..Findings::default()
+    };
+    let repositories = [UsedRepository {
+        head: Some(pinned("v1.8", Side::Head)),
+        ..used("global", &[])
+    }];
+    let run = ReportInput {
+        repositories: &repositories,
+        ..ReportInput::of_findings(&findings)
+    };
     let report = Report::new(run, &files.view());
     assert_eq!(report.totals.fixable, 1);
     let fixed: Vec<bool> = report.findings.iter().map(|it| it.fix.is_some()).collect();

@@ -23,7 +23,12 @@ use crate::yaml::emitting::any_value;
 
 #[test]
 fn saved_comparison_is_shown_like_the_original() {
-    for world in [one_image(), many_images(), all_kinds(), World::new(&[], &[]).finish()] {
+    for world in [
+        one_image(),
+        many_images(),
+        all_kinds(),
+        World::new(&[], &[]).finish(),
+    ] {
         // `at` compares each format of the report and the saved report.
         world.at(80);
     }
@@ -41,8 +46,14 @@ fn secret_metadata_has_no_location() {
     };
     let (options, selectors) = (options(Semantics::Documented), Selectors::default());
     let (place, gates) = (ConfigurationSource::Root, Gates::default());
-    let compared =
-        compare_files(&of("cleartext"), &of("encrypted"), options, &selectors, &place, &gates);
+    let compared = compare_files(
+        &of("cleartext"),
+        &of("encrypted"),
+        options,
+        &selectors,
+        &place,
+        &gates,
+    );
     assert_eq!(compared.comparison.edits.len(), 1, "one edit, of metadata");
     saved::check_compared(&compared);
 }
@@ -52,13 +63,17 @@ fn finding_far_into_a_long_line_is_shown() {
     let long = "word ".repeat(2000);
     let marked = format!("a: {long}«!:secret»{long}«a:here» it is {long}«b:there»{long}\n");
     let files = Files::new(&[("a.yaml", &format!("before\n{marked}after\n"))]);
-    let finding = files.finding("a finding", "this").related(files.at('b'), "and that");
+    let finding = files
+        .finding("a finding", "this")
+        .related(files.at('b'), "and that");
     let text = files.full(vec![finding.clone()], plain(80));
     assert!(text.contains("a.yaml:2:20004"), "{text}");
     let report: Json = serde_json::from_str(&files.json(vec![finding])).unwrap();
     let lines = report["lines"][0]["lines"].as_array().unwrap();
-    let places: Vec<_> =
-        lines.iter().map(|it| (it["line"].clone(), it["column"].clone())).collect();
+    let places: Vec<_> = lines
+        .iter()
+        .map(|it| (it["line"].clone(), it["column"].clone()))
+        .collect();
     assert_eq!(
         places,
         [
@@ -68,7 +83,11 @@ fn finding_far_into_a_long_line_is_shown() {
             (json!(3), Json::Null)
         ]
     );
-    assert!(lines.iter().all(|it| it["text"].as_str().unwrap().len() <= 820));
+    assert!(
+        lines
+            .iter()
+            .all(|it| it["text"].as_str().unwrap().len() <= 820)
+    );
     assert!(!report.to_string().contains("secret»"));
 }
 
@@ -77,16 +96,24 @@ fn two_contents_of_one_path_are_distinguished() {
     // One path with two contents: that of the base and that of the head.
     let mut files = Files::new(&[("a.yaml", "one: «a:1»\nthe end\n")]);
     let other = files.add("a.yaml", "another: 1\n");
-    let finding = files.finding("a finding", "here").related(Span::new(other, 9, 10), "there");
+    let finding = files
+        .finding("a finding", "here")
+        .related(Span::new(other, 9, 10), "there");
     let text = files.full(vec![finding], plain(80));
-    assert!(text.contains("one: 1") && text.contains("another: 1"), "{text}");
+    assert!(
+        text.contains("one: 1") && text.contains("another: 1"),
+        "{text}"
+    );
 }
 
 #[test]
 fn encoded_text_is_shown_decoded() {
     let mut files = Files::new(&[("a.yaml", "x: «a:aGVsbG8=»\n")]);
-    let source =
-        Source::decoded(RepoPath::new("a.yaml#1"), b"hello\nthere\nyou\n".to_vec(), files.at('a'));
+    let source = Source::decoded(
+        RepoPath::new("a.yaml#1"),
+        b"hello\nthere\nyou\n".to_vec(),
+        files.at('a'),
+    );
     let inside = files.sources.add(source);
     let label = Label::new(Span::new(inside, 6, 11), "here");
     let finding = Diagnostic::new(rule("missing-parent"), "a finding", label);
@@ -100,7 +127,10 @@ fn unknown_rule_is_named() {
     let report = files.json(vec![files.finding("a finding", "here")]);
     let report = read(&report.replace("missing-parent", "rule-of-tomorrow")).unwrap();
     let text = written(Format::Concise, &report);
-    assert!(text.starts_with("a.yaml:1:1: error[rule-of-tomorrow] a finding\n"), "{text}");
+    assert!(
+        text.starts_with("a.yaml:1:1: error[rule-of-tomorrow] a finding\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -115,12 +145,17 @@ fn value_omitted_from_the_report_is_marked() {
 /// The report in full detail.
 fn written(format: Format, report: &Report) -> String {
     let look = TerminalOptions {
-        listing: FindingFilter { all: true, ignored: true },
+        listing: FindingFilter {
+            all: true,
+            ignored: true,
+        },
         limit: 0,
         detail: Detail::Whole,
     };
     let mut out = Vec::new();
-    format.write(report, (look, &plain(60)), RULES, &mut out).unwrap();
+    format
+        .write(report, (look, &plain(60)), RULES, &mut out)
+        .unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -184,7 +219,11 @@ fn many_labels_are_rendered_quickly() {
         many["findings"][0]["related"] = Json::Array(vec![label; 20_000]);
         let (text, start) = (many.to_string(), Instant::now());
         written(Format::Full, &read(&text).unwrap());
-        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+        assert!(
+            start.elapsed() < Duration::from_secs(5),
+            "{:?}",
+            start.elapsed()
+        );
     }
 }
 
@@ -253,21 +292,32 @@ fn changed(value: &Json, how: usize) -> Json {
 /// Report of findings in text with characters that are hard to handle.
 fn findings_report() -> String {
     let mut files = Files::new(&[
-        ("a.yaml", "\u{feff}one: «a:1» «!:secret»\r\n«!:two\n lines» and «b:more»\n\nthe end"),
-        ("b.yaml", &format!("{}«c:x»{}\n", "long ".repeat(500), "long ".repeat(500))),
+        (
+            "a.yaml",
+            "\u{feff}one: «a:1» «!:secret»\r\n«!:two\n lines» and «b:more»\n\nthe end",
+        ),
+        (
+            "b.yaml",
+            &format!("{}«c:x»{}\n", "long ".repeat(500), "long ".repeat(500)),
+        ),
         ("c.yaml", "not «d:shown»\n"),
     ]);
     let hidden = files.at('d').file;
     files.opaque.push(hidden);
     let finding = |places: &str| {
-        let mut labels = places.chars().map(|place| Label::new(files.at(place), "label"));
+        let mut labels = places
+            .chars()
+            .map(|place| Label::new(files.at(place), "label"));
         let mut finding =
             Diagnostic::new(rule("duplicate-key"), "a finding", labels.next().unwrap());
         finding.related = labels.collect();
         finding.sites = super::sites(&["lab", "prod"]);
         finding.note("a note").help("help")
     };
-    files.full(vec![finding("abcd"), finding("dcba"), finding("b")], plain(80));
+    files.full(
+        vec![finding("abcd"), finding("dcba"), finding("b")],
+        plain(80),
+    );
     files.json(vec![finding("abcd"), finding("dcba"), finding("b")])
 }
 

@@ -35,7 +35,13 @@ fn outputs(text: &str, secret: &str) -> Vec<String> {
     let all = |finding: Diagnostic| {
         [
             files.full(vec![finding.clone()], plain(80)),
-            files.full(vec![finding.clone()], TerminalStyle { color: true, ..plain(40) }),
+            files.full(
+                vec![finding.clone()],
+                TerminalStyle {
+                    color: true,
+                    ..plain(40)
+                },
+            ),
             files.concise(vec![finding.clone()]),
             files.json(vec![finding]),
         ]
@@ -65,9 +71,16 @@ fn single_line_secret_is_never_shown() {
             for shown in &found {
                 assert!(!shown.contains("cnry"), "{text:?}\n{shown}");
             }
-            assert_eq!(found, first, "the output depends on the length of a secret: {text:?}");
+            assert_eq!(
+                found, first,
+                "the output depends on the length of a secret: {text:?}"
+            );
         }
-        assert!(text.contains("x: 1") || first[0].contains("(hidden)"), "{}", first[0]);
+        assert!(
+            text.contains("x: 1") || first[0].contains("(hidden)"),
+            "{}",
+            first[0]
+        );
     }
 }
 
@@ -96,7 +109,11 @@ fn multi_line_secret_is_never_shown() {
     for text in texts {
         for lines in [1, 2, 3, 20] {
             let inside = block(lines).replacen("cnry cnry", "cnry «b:cnry»", 1);
-            let text = if text.contains('«') { text.to_owned() } else { format!("«a:»{text}") };
+            let text = if text.contains('«') {
+                text.to_owned()
+            } else {
+                format!("«a:»{text}")
+            };
             let found = outputs(&text, &inside);
             let short = block(1).replacen("cnry cnry", "cnry «b:cnry»", 1);
             assert_eq!(
@@ -152,17 +169,26 @@ fn rendered_secrets_are_hidden_by_default() {
         file: RepoPath::new("a.yaml"),
         line: 1,
     };
-    let sites = [SiteDocuments { site: Some("aiab".into()), documents: vec![document] }];
+    let sites = [SiteDocuments {
+        site: Some("aiab".into()),
+        documents: vec![document],
+    }];
     let both = |look| {
         let (mut yaml, mut as_json) = (Vec::new(), Vec::new());
         layercake::report::documents::write(&sites, &files.view(), look, &mut yaml).unwrap();
         rendered(&sites, look, None, &mut as_json).unwrap();
         [yaml, as_json].map(|bytes| String::from_utf8(bytes).unwrap())
     };
-    for text in both(DocumentOptions { with_origin: true, ..DocumentOptions::default() }) {
+    for text in both(DocumentOptions {
+        with_origin: true,
+        ..DocumentOptions::default()
+    }) {
         assert!(!text.contains("cnry") && text.contains("(hidden)") && text.contains("seen"));
     }
-    for text in both(DocumentOptions { show_secrets: true, ..DocumentOptions::default() }) {
+    for text in both(DocumentOptions {
+        show_secrets: true,
+        ..DocumentOptions::default()
+    }) {
         assert!(text.contains("cnry-key") && !text.contains("(hidden)"));
     }
 }

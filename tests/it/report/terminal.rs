@@ -11,7 +11,12 @@ fn check(found: &str, expected: &str) {
     // Lines of excerpts end in a space where the text is empty.
     let found: Vec<&str> = found.lines().map(str::trim_end).collect();
     let expected: Vec<&str> = expected.trim_matches('\n').lines().collect();
-    assert_eq!(found.join("\n").trim_end(), expected.join("\n"), "\n{}", found.join("\n"));
+    assert_eq!(
+        found.join("\n").trim_end(),
+        expected.join("\n"),
+        "\n{}",
+        found.join("\n")
+    );
 }
 
 #[test]
@@ -55,7 +60,13 @@ error[missing-parent]: rendered image tag `etcdctl` is not pinned
 ",
     );
     check(
-        &files.full(finding(), TerminalStyle { unicode: false, ..plain(40) }),
+        &files.full(
+            finding(),
+            TerminalStyle {
+                unicode: false,
+                ..plain(40)
+            },
+        ),
         "
 error[missing-parent]: rendered image
   tag `etcdctl` is not pinned
@@ -113,8 +124,13 @@ fn colours_are_used_only_on_request() {
     let files = three_files();
     let plain_text = files.full(vec![three_file_finding(&files)], plain(80));
     assert!(!plain_text.contains('\x1b'));
-    let colored =
-        files.full(vec![three_file_finding(&files)], TerminalStyle { color: true, ..plain(80) });
+    let colored = files.full(
+        vec![three_file_finding(&files)],
+        TerminalStyle {
+            color: true,
+            ..plain(80)
+        },
+    );
     assert!(colored.starts_with("\x1b[1;31merror[missing-parent]:\x1b[0m rendered"));
     assert_eq!(without_colours(&colored), plain_text);
 }
@@ -125,7 +141,11 @@ fn rule_names_link_to_their_pages_on_a_terminal_with_colours() {
     let findings = || vec![three_file_finding(&files)];
     let pages = RulePages::new("https://docs.example.org/layercake/", RULES).ok();
     let report = files.report(findings()).with_rule_pages(pages);
-    let style = TerminalStyle { color: true, links: true, ..plain(40) };
+    let style = TerminalStyle {
+        color: true,
+        links: true,
+        ..plain(40)
+    };
     let screen = |style: TerminalStyle| {
         let mut out = Vec::new();
         terminal::write_findings(&report, LOOK, &style, &mut out).unwrap();
@@ -140,10 +160,25 @@ fn rule_names_link_to_their_pages_on_a_terminal_with_colours() {
     assert!(linked.starts_with(&name(begin, end)), "{linked:?}");
     assert_eq!(linked.matches(&name(begin, end)).count(), 2, "{linked:?}");
     let unlinked = linked.replace(begin, "").replace(end, "");
-    let expected = screen(TerminalStyle { links: false, ..style });
-    assert_eq!(without_colours(&unlinked), without_colours(&expected), "the same line breaks");
-    for style in [TerminalStyle { color: false, ..style }, TerminalStyle { links: false, ..style }]
-    {
+    let expected = screen(TerminalStyle {
+        links: false,
+        ..style
+    });
+    assert_eq!(
+        without_colours(&unlinked),
+        without_colours(&expected),
+        "the same line breaks"
+    );
+    for style in [
+        TerminalStyle {
+            color: false,
+            ..style
+        },
+        TerminalStyle {
+            links: false,
+            ..style
+        },
+    ] {
         assert!(!screen(style).contains("\x1b]8"));
     }
 }
@@ -197,7 +232,10 @@ fn unusual_locations_are_shown() {
             "\u{feff}«a:a»: 1\r\nb: 2\r\n",
             "   ╭─[a.yaml:1:1]\n 1 │ a: 1\n   · ┬\n   · ╰── x\n 2 │ b: 2\n   ╰────",
         ),
-        ("k:\t«a:v»\n", "   ╭─[a.yaml:1:4]\n 1 │ k:  v\n   ·     ┬\n   ·     ╰── x\n   ╰────"),
+        (
+            "k:\t«a:v»\n",
+            "   ╭─[a.yaml:1:4]\n 1 │ k:  v\n   ·     ┬\n   ·     ╰── x\n   ╰────",
+        ),
         (
             "漢字: «a:値»\n",
             "   ╭─[a.yaml:1:5]\n 1 │ 漢字: 値\n   ·       ─┬\n   ·        ╰── x\n   ╰────",
@@ -208,13 +246,28 @@ fn unusual_locations_are_shown() {
             "   ╭─[a.yaml:1:4]\n 1 │ k: |\n   ·    ┬\n   ·    ╰── x\n 2 │   one\n   ╰────",
         ),
         // The end of a file, with and without a final line break.
-        ("k: v\n«a:»", "   ╭─[a.yaml:2:1]\n 1 │ k: v\n 2 │\n   · ▲\n   · ╰── x\n   ╰────"),
-        ("k: v«a:»", "   ╭─[a.yaml:1:5]\n 1 │ k: v\n   ·     ▲\n   ·     ╰── x\n   ╰────"),
-        ("k: v«a:\n»", "   ╭─[a.yaml:1:5]\n 1 │ k: v\n   ·     ▲\n   ·     ╰── x\n   ╰────"),
-        ("«a:»", "   ╭─[a.yaml:1:1]\n 1 │ (empty)\n   · ▲\n   · ╰── x\n   ╰────"),
+        (
+            "k: v\n«a:»",
+            "   ╭─[a.yaml:2:1]\n 1 │ k: v\n 2 │\n   · ▲\n   · ╰── x\n   ╰────",
+        ),
+        (
+            "k: v«a:»",
+            "   ╭─[a.yaml:1:5]\n 1 │ k: v\n   ·     ▲\n   ·     ╰── x\n   ╰────",
+        ),
+        (
+            "k: v«a:\n»",
+            "   ╭─[a.yaml:1:5]\n 1 │ k: v\n   ·     ▲\n   ·     ╰── x\n   ╰────",
+        ),
+        (
+            "«a:»",
+            "   ╭─[a.yaml:1:1]\n 1 │ (empty)\n   · ▲\n   · ╰── x\n   ╰────",
+        ),
     ];
     for (text, expected) in cases {
-        check(&one(text, "x"), &format!("error[missing-parent]: odd\n{expected}"));
+        check(
+            &one(text, "x"),
+            &format!("error[missing-parent]: odd\n{expected}"),
+        );
     }
     check(
         &one("«a:k»: v\n", ""),
@@ -225,7 +278,9 @@ fn unusual_locations_are_shown() {
 #[test]
 fn labels_at_one_location_are_shown_together() {
     let files = Files::new(&[("a.yaml", "«a:k»: v\n")]);
-    let finding = files.finding("twice", "first").related(files.at('a'), "second");
+    let finding = files
+        .finding("twice", "first")
+        .related(files.at('a'), "second");
     check(
         &files.full(vec![finding], plain(80)),
         "
@@ -259,7 +314,10 @@ fn long_lines_are_truncated_around_their_labels() {
                 if text.contains("«b") {
                     finding = finding.related(files.at('b'), "another one");
                 }
-                let style = TerminalStyle { unicode, ..plain(width) };
+                let style = TerminalStyle {
+                    unicode,
+                    ..plain(width)
+                };
                 let shown = files.full(vec![finding], style);
                 for line in shown.lines() {
                     assert!(columns(line) <= width, "{width}: {line}\n{shown}");
@@ -286,7 +344,10 @@ error[missing-parent]: long
 #[test]
 fn repository_cannot_control_the_terminal() {
     let evil = "\x1b[31mred\x1b]0;title\x07\u{9b}2J\u{202e}\u{200b}\r";
-    let files = Files::new(&[(&format!("{evil}.yaml"), &format!("{evil}: «a:{evil}»\n{evil}\n"))]);
+    let files = Files::new(&[(
+        &format!("{evil}.yaml"),
+        &format!("{evil}: «a:{evil}»\n{evil}\n"),
+    )]);
     let text = format!("{evil}\n::error::x");
     let mut finding = files.finding(&text, &text).note(&*text).help(&*text);
     finding.sites = sites(&[&text]);
@@ -298,7 +359,10 @@ fn repository_cannot_control_the_terminal() {
             (it.is_control() && it != '\n') || matches!(it, '\u{202e}' | '\u{200b}' | '\u{9b}')
         };
         assert!(!shown.contains(harmful), "{shown:?}");
-        assert!(!shown.lines().any(|line| line.starts_with("::error")), "{shown}");
+        assert!(
+            !shown.lines().any(|line| line.starts_with("::error")),
+            "{shown}"
+        );
     }
     assert!(in_full.contains("\\x1b[31mred"), "{in_full}");
     assert_eq!(concise.lines().count(), 1);
@@ -306,7 +370,9 @@ fn repository_cannot_control_the_terminal() {
 
 #[test]
 fn first_findings_are_shown_and_the_others_counted() {
-    let text: String = (0..10_000).map(|line| format!("key{line}: value\n")).collect();
+    let text: String = (0..10_000)
+        .map(|line| format!("key{line}: value\n"))
+        .collect();
     let mut files = Files::new(&[("a.yaml", &text)]);
     let file = files.add("b.yaml", "");
     let other = files.sources.iter().next().unwrap().0;
@@ -315,13 +381,20 @@ fn first_findings_are_shown_and_the_others_counted() {
         .map(|line| {
             let start = files.sources.get(other).lines().start_of(line).unwrap();
             let label = Label::new(Span::new(other, start, start + 3), "here");
-            Diagnostic::new(rule("duplicate-key"), format!("number {line} is wrong"), label)
-                .related(Span::point(file, 0), "there")
+            Diagnostic::new(
+                rule("duplicate-key"),
+                format!("number {line} is wrong"),
+                label,
+            )
+            .related(Span::point(file, 0), "there")
         })
         .collect();
     let report = files.report(findings);
     let mut out = Vec::new();
-    let look = TerminalOptions { limit: TerminalOptions::DEFAULT_LIMIT, ..LOOK };
+    let look = TerminalOptions {
+        limit: TerminalOptions::DEFAULT_LIMIT,
+        ..LOOK
+    };
     let start = Instant::now();
     layercake::report::terminal::write_findings(&report, look, &plain(80), &mut out).unwrap();
     let elapsed = start.elapsed();
@@ -341,12 +414,20 @@ fn many_labels_are_listed_instead_of_drawn() {
     let file = files.at('a').file;
     let mut finding = files.finding("everywhere", "first");
     for line in 0..99 {
-        let start = files.sources.get(file).lines().start_of(1 + 5 * line).unwrap();
+        let start = files
+            .sources
+            .get(file)
+            .lines()
+            .start_of(1 + 5 * line)
+            .unwrap();
         finding = finding.related(Span::new(file, start, start + 3), format!("number {line}"));
     }
     let shown = files.full(vec![finding], plain(80));
     assert!(shown.contains("╰── number 10\n"), "{shown}");
-    assert!(shown.contains("  also: a.yaml:57:1: number 11\n"), "{shown}");
+    assert!(
+        shown.contains("  also: a.yaml:57:1: number 11\n"),
+        "{shown}"
+    );
     assert!(shown.contains("  also: at 76 more places\n"), "{shown}");
 }
 
@@ -417,9 +498,15 @@ fn three_files() -> Files {
 
 fn three_file_finding(files: &Files) -> Diagnostic {
     let mut finding = files
-        .finding("rendered image tag `etcdctl` is not pinned", "this value wins after layering")
+        .finding(
+            "rendered image tag `etcdctl` is not pinned",
+            "this value wins after layering",
+        )
         .related(files.at('b'), "parent selected here")
-        .related(files.at('c'), "parent pins `etcd` here, but has no `etcdctl`")
+        .related(
+            files.at('c'),
+            "parent pins `etcd` here, but has no `etcdctl`",
+        )
         .related(files.at('d'), "this pattern matched")
         .note("an image that is not pinned is another one tomorrow")
         .help("pin the tag, e.g. `quay.io/coreos/etcd:v3.5.9`, or say why it must not be pinned");
@@ -435,5 +522,7 @@ fn columns(line: &str) -> usize {
 fn without_colours(text: &str) -> String {
     let mut parts = text.split("\x1b[");
     let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
+    parts.fold(first, |text, part| {
+        text + part.split_once('m').map_or(part, |(_, rest)| rest)
+    })
 }

@@ -83,7 +83,12 @@ impl World {
         let names = sites.iter().map(|site| Some(Arc::from(*site)));
         // Files without a layout are a single unnamed site.
         let unnamed = if sites.is_empty() { Some(None) } else { None };
-        let reach = |site| SiteReach { site, site_type: None, base: Some(300), head: Some(300) };
+        let reach = |site| SiteReach {
+            site,
+            site_type: None,
+            base: Some(300),
+            head: Some(300),
+        };
         world.comparison.sites = names.chain(unnamed).map(reach).collect();
         world
     }
@@ -94,7 +99,11 @@ impl World {
         }
         let source = Source::new(RepoPath::new(path), Ok(text.into()));
         let is_further = path.contains(':');
-        let source = if is_further { source.at_commit(side.commit().into()) } else { source };
+        let source = if is_further {
+            source.at_commit(side.commit().into())
+        } else {
+            source
+        };
         let file = self.sources.add(source);
         let mut root = parse(file, text).documents.remove(0).root;
         // As in a document that Deckhand's `storagePolicy` makes secret.
@@ -109,11 +118,14 @@ impl World {
 
     /// Key from `schema name (layer)`; the schema is needed once.
     pub fn key(&self, text: &str) -> DocKey {
-        let (rest, layer) = text
-            .split_once(" (")
-            .map_or((text, ""), |(rest, layer)| (rest, layer.trim_end_matches(')')));
+        let (rest, layer) = text.split_once(" (").map_or((text, ""), |(rest, layer)| {
+            (rest, layer.trim_end_matches(')'))
+        });
         let (schema, name) = rest.split_once(' ').unwrap_or_else(|| {
-            let known = self.schemas.get(rest).map_or("example/Any/v1", String::as_str);
+            let known = self
+                .schemas
+                .get(rest)
+                .map_or("example/Any/v1", String::as_str);
             (known, rest)
         });
         DocKey::new(schema, layer, name)
@@ -133,12 +145,18 @@ impl World {
         let start = source.lines().start_of(line - 1).unwrap() as usize;
         let text = source.text()[start..].lines().next().unwrap();
         let indent = text.len() - text.trim_start().len();
-        Span::new(file, (start + indent) as u32, (start + text.trim_end().len()) as u32)
+        Span::new(
+            file,
+            (start + indent) as u32,
+            (start + text.trim_end().len()) as u32,
+        )
     }
 
     /// Sets the schema of documents with these names.
     pub fn schema(&mut self, schema: &str, names: &[&str]) {
-        let names = names.iter().map(|name| ((*name).to_owned(), schema.to_owned()));
+        let names = names
+            .iter()
+            .map(|name| ((*name).to_owned(), schema.to_owned()));
         self.schemas.extend(names);
     }
 
@@ -149,13 +167,25 @@ impl World {
             None => (Part::Data, format!(".data{}", at.trim_end_matches('.'))),
         };
         let sides = [Side::Base, Side::Head].map(|side| self.place(side, path, &full));
-        let location =
-            sides[1].as_ref().or(sides[0].as_ref()).expect("one side has a value").0.clone();
+        let location = sides[1]
+            .as_ref()
+            .or(sides[0].as_ref())
+            .expect("one side has a value")
+            .0
+            .clone();
         let text = |it: &Option<(Location, Node)>| {
             let node = it.as_ref()?.1.clone();
-            Some(Text { at: node.span, covers: vec![node.span], node: Some(node) })
+            Some(Text {
+                at: node.span,
+                covers: vec![node.span],
+                node: Some(node),
+            })
         };
-        let kind = if sides.iter().all(Option::is_some) { EditKind::Value } else { EditKind::Key };
+        let kind = if sides.iter().all(Option::is_some) {
+            EditKind::Value
+        } else {
+            EditKind::Key
+        };
         let location = Location(location.0[1..].to_vec());
         let (base, head) = (text(&sides[0]), text(&sides[1]));
         self.push(Edit {
@@ -181,7 +211,11 @@ impl World {
     ) -> EditId {
         let text = |side, path: Option<&str>| {
             let at = self.line(side, path?, 1);
-            Some(Text { at, covers: vec![at], node: None })
+            Some(Text {
+                at,
+                covers: vec![at],
+                node: None,
+            })
         };
         let (base, head) = (text(Side::Base, base), text(Side::Head, head));
         let (part, location) = (Part::Whole, Location::root());
@@ -221,14 +255,21 @@ impl World {
 
     /// Adds a changed output of a site; `file` is where it is written.
     pub fn output(&mut self, site: &str, key: &str, status: Status, file: &str) -> usize {
-        let side = if status == Status::Removed { Side::Base } else { Side::Head };
+        let side = if status == Status::Removed {
+            Side::Base
+        } else {
+            Side::Head
+        };
         self.comparison.outputs.push(Change {
             site: Some(site).filter(|it| !it.is_empty()).map(Arc::from),
             key: self.key(key),
             renamed_from: None,
             status,
             touched: false,
-            output: Output { base: None, head: None },
+            output: Output {
+                base: None,
+                head: None,
+            },
             at: self.line(side, file, 1),
             data: Vec::new(),
             metadata: Vec::new(),
@@ -252,11 +293,20 @@ impl World {
             {
                 *last = written.clone();
             }
-            Some(DiffPlace { location, key: None, node })
+            Some(DiffPlace {
+                location,
+                key: None,
+                node,
+            })
         };
         let (base, head) = (place(Side::Base), place(Side::Head));
-        assert!(base.is_some() || head.is_some(), "{source} is missing in {file}");
-        self.comparison.outputs[output].data.push(Difference::value(base, head));
+        assert!(
+            base.is_some() || head.is_some(),
+            "{source} is missing in {file}"
+        );
+        self.comparison.outputs[output]
+            .data
+            .push(Difference::value(base, head));
     }
 
     /// Adds a cause to an output.
@@ -265,9 +315,16 @@ impl World {
             via: *via,
             document: self.key(document),
             location: (!at.is_empty()).then(|| Location(pieces(at))),
-            at: lines.iter().map(|(path, line)| self.line(Side::Head, path, *line)).collect(),
+            at: lines
+                .iter()
+                .map(|(path, line)| self.line(Side::Head, path, *line))
+                .collect(),
         });
-        let cause = Cause { edit, joint: joint.to_vec(), route: route.collect() };
+        let cause = Cause {
+            edit,
+            joint: joint.to_vec(),
+            route: route.collect(),
+        };
         self.comparison.outputs[output].causes.push(cause);
     }
 
@@ -296,8 +353,12 @@ impl World {
 
     /// Computes the derived parts: reach of edits, and groups.
     pub fn finish(mut self) -> Self {
-        let edited: Vec<FileId> =
-            self.comparison.edits.iter().map(|reach| reach.edit.at().file).collect();
+        let edited: Vec<FileId> = self
+            .comparison
+            .edits
+            .iter()
+            .map(|reach| reach.edit.at().file)
+            .collect();
         self.comparison.outputs.sort_by(|left, right| {
             let order = |it: &Change| (it.key.schema.clone(), it.key.name.clone(), it.site.clone());
             order(left).cmp(&order(right))
@@ -310,7 +371,10 @@ impl World {
             // Each edit changed every place.
             let are_joint = output.causes.iter().any(|cause| !cause.joint.is_empty());
             let places = output.data.len() + output.metadata.len();
-            let causes = PlaceCauses { edits: output.edits.clone(), are_joint };
+            let causes = PlaceCauses {
+                edits: output.edits.clone(),
+                are_joint,
+            };
             output.places = vec![causes; places.max(1)];
         }
         for (at, reach) in self.comparison.edits.iter_mut().enumerate() {
@@ -330,7 +394,12 @@ impl World {
             let delta = delta(output);
             match groups.iter_mut().find(|(known, _)| *known == delta) {
                 Some((_, group)) => group.outputs.push(index),
-                None => groups.push((delta, Group { outputs: vec![index] })),
+                None => groups.push((
+                    delta,
+                    Group {
+                        outputs: vec![index],
+                    },
+                )),
             }
         }
         self.comparison.groups = groups.into_iter().map(|(_, group)| group).collect();
@@ -345,7 +414,10 @@ impl World {
         let findings = self.findings.as_ref();
         let name = "treasuremap".to_owned();
         let run = ReportInput {
-            repository: Some(ReportedRepository { name, ..ReportedRepository::default() }),
+            repository: Some(ReportedRepository {
+                name,
+                ..ReportedRepository::default()
+            }),
             repositories: &self.repositories,
             outputs: self.outputs,
             timing: Timing::new(Duration::from_millis(210), None),
@@ -373,13 +445,18 @@ impl World {
 
     fn written(&self, format: Format, look: TerminalOptions, style: TerminalStyle) -> String {
         let mut out = Vec::new();
-        format.write(&self.report(), (look, &style), RULES, &mut out).unwrap();
+        format
+            .write(&self.report(), (look, &style), RULES, &mut out)
+            .unwrap();
         String::from_utf8(out).unwrap()
     }
 }
 
 pub const LOOK: TerminalOptions = TerminalOptions {
-    listing: FindingFilter { all: false, ignored: false },
+    listing: FindingFilter {
+        all: false,
+        ignored: false,
+    },
     limit: TerminalOptions::DEFAULT_LIMIT,
     detail: Detail::Usual,
 };
@@ -405,9 +482,19 @@ fn delta(output: &Change) -> String {
     let side = |place: &Option<DiffPlace>| place.as_ref().map(|it| canonical(&it.node));
     let differences = output.data.iter().chain(&output.metadata);
     let differences: Vec<String> = differences
-        .map(|it| format!("{} {:?} {:?}", it.location(), side(&it.base), side(&it.head)))
+        .map(|it| {
+            format!(
+                "{} {:?} {:?}",
+                it.location(),
+                side(&it.base),
+                side(&it.head)
+            )
+        })
         .collect();
-    format!("{} {} {:?} {differences:?}", output.key.schema, output.key.name, output.status)
+    format!(
+        "{} {} {:?} {differences:?}",
+        output.key.schema, output.key.name, output.status
+    )
 }
 
 /// Parts of a path such as `.a.b[0]`; keys must not contain dots or brackets.

@@ -30,7 +30,13 @@ use crate::cli::Ran;
 pub fn assert_sites_are_as_alone(run: &impl Fn(&[&str], &[&str]) -> Ran, verb: &[&str]) {
     let together = printed(run(verb, &[]));
     let sites = together["sites"].as_array().unwrap().iter();
-    let name = |site: &Json| site["site"].as_str().or(site["name"].as_str()).unwrap().to_owned();
+    let name = |site: &Json| {
+        site["site"]
+            .as_str()
+            .or(site["name"].as_str())
+            .unwrap()
+            .to_owned()
+    };
     let sites: Vec<String> = sites.map(name).collect();
     assert!(sites.len() > 1, "{verb:?}");
     let (mut united, mut expected) = (Lists::new(), Lists::new());
@@ -41,7 +47,10 @@ pub fn assert_sites_are_as_alone(run: &impl Fn(&[&str], &[&str]) -> Ran, verb: &
         share(&together, &mut alone);
         if together != alone {
             let [together, alone] = [together, alone].map(|it| format!("{it:#}"));
-            let differing = together.lines().zip(alone.lines()).find(|(one, other)| one != other);
+            let differing = together
+                .lines()
+                .zip(alone.lines())
+                .find(|(one, other)| one != other);
             panic!("{verb:?} {site}: {differing:#?}\ntogether: {together}\nalone: {alone}");
         }
         expected.extend(of_all);
@@ -63,13 +72,22 @@ type Lists = BTreeMap<String, BTreeSet<String>>;
 /// Part of the output that is about one site, and the lists of its findings.
 fn of_site(printed: &Json, site: &str) -> (Json, Lists) {
     let is_it = |row: &&Json| row["site"] == site || row["name"] == site;
-    let row = printed["sites"].as_array().unwrap().iter().find(is_it).unwrap().clone();
+    let row = printed["sites"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(is_it)
+        .unwrap()
+        .clone();
     if printed["site_sets"].is_null() {
         return (row, Lists::new());
     }
     let report = Report::read(printed, site);
     let rows = |list: &str| -> Json { report.rows(list).map(|row| report.follow(row)).collect() };
-    let shields = report.rows("shields").map(|row| report.shield(row)).collect::<Json>();
+    let shields = report
+        .rows("shields")
+        .map(|row| report.shield(row))
+        .collect::<Json>();
     let mut part = json!({
         "site": row,
         "edits": rows("edits"),
@@ -95,7 +113,10 @@ fn share(together: &Json, alone: &mut Json) {
     match (together, alone) {
         (Json::String(text), alone) if text == SHARED => *alone = SHARED.into(),
         (Json::Array(together), Json::Array(alone)) => {
-            together.iter().zip(alone).for_each(|(together, alone)| share(together, alone));
+            together
+                .iter()
+                .zip(alone)
+                .for_each(|(together, alone)| share(together, alone));
         }
         (Json::Object(together), Json::Object(alone)) => {
             for (key, alone) in alone {
@@ -122,10 +143,17 @@ impl<'a> Report<'a> {
         let lists = ["edits", "edit_sets", "groups", "routes", "lines"];
         let rows = lists.iter().flat_map(|list| json[list].as_array().unwrap());
         let rows = rows.map(|row| (row["id"].as_str().unwrap(), row)).collect();
-        let index = json["sites"].as_array().unwrap().iter().position(|row| row["name"] == site);
+        let index = json["sites"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .position(|row| row["name"] == site);
         let (mut positions, mut own) = (BTreeMap::new(), BTreeSet::new());
         for set in json["site_sets"].as_array().unwrap() {
-            let (id, sites) = (set["id"].as_str().unwrap(), set["sites"].as_array().unwrap());
+            let (id, sites) = (
+                set["id"].as_str().unwrap(),
+                set["sites"].as_array().unwrap(),
+            );
             let mut sites = sites.iter().map(|it| it.as_u64().unwrap().try_into().ok());
             let count = sites.len();
             if let Some(position) = sites.position(|it| it == index) {
@@ -133,7 +161,12 @@ impl<'a> Report<'a> {
                 own.extend((count == 1).then_some(id));
             }
         }
-        Self { json, rows, positions, own }
+        Self {
+            json,
+            rows,
+            positions,
+            own,
+        }
     }
 
     /// Rows of a list that concern the site.
@@ -155,13 +188,19 @@ impl<'a> Report<'a> {
                         "route" if !self.is_own_route(value) => SHARED.into(),
                         "edit" | "group" | "route" | "renames" => self.row(value),
                         "edits" if value.is_string() => self.row(value),
-                        "edits" if row.contains_key("id") => {
-                            value.as_array().unwrap().iter().map(|it| self.row(it)).collect()
-                        }
+                        "edits" if row.contains_key("id") => value
+                            .as_array()
+                            .unwrap()
+                            .iter()
+                            .map(|it| self.row(it))
+                            .collect(),
                         "joint" if value.is_boolean() => value.clone(),
-                        "joint" | "caused_by" | "changed_by" => {
-                            value.as_array().unwrap().iter().map(|it| self.row(it)).collect()
-                        }
+                        "joint" | "caused_by" | "changed_by" => value
+                            .as_array()
+                            .unwrap()
+                            .iter()
+                            .map(|it| self.row(it))
+                            .collect(),
                         "changes" if !self.own.contains(row["sites"].as_str().unwrap()) => {
                             without_places(value)
                         }
@@ -191,21 +230,29 @@ impl<'a> Report<'a> {
 
     /// Name and revisions of a further repository.
     fn revisions(&self, index: &Json) -> Json {
-        let row = index.as_u64().and_then(|index| self.json["repositories"].get(index as usize));
+        let row = index
+            .as_u64()
+            .and_then(|index| self.json["repositories"].get(index as usize));
         let row = row.expect("the repository is in the report");
         json!([row["name"], row["base"], row["head"]])
     }
 
     fn row(&self, id: &Json) -> Json {
-        id.as_str().map_or(Json::Null, |id| self.follow(self.rows[id]))
+        id.as_str()
+            .map_or(Json::Null, |id| self.follow(self.rows[id]))
     }
 
     /// Lines of a label.
     fn marked(&self, label: &Map<String, Json>) -> Json {
-        let Some(text) = label["text"].as_str() else { return Json::Null };
+        let Some(text) = label["text"].as_str() else {
+            return Json::Null;
+        };
         let [first, last] = ["line", "end_line"].map(|key| label[key].as_u64());
         let lines = self.rows[text]["lines"].as_array().unwrap().iter();
-        lines.filter(|it| (first..=last).contains(&it["line"].as_u64())).cloned().collect()
+        lines
+            .filter(|it| (first..=last).contains(&it["line"].as_u64()))
+            .cloned()
+            .collect()
     }
 
     fn shield(&self, row: &Json) -> Json {
@@ -222,7 +269,11 @@ impl<'a> Report<'a> {
 fn without_long(shown: &Json) -> Json {
     const MAX_BYTES: usize = 900;
     let is_long = shown["truncated"] == true || shown["value"].to_string().len() > MAX_BYTES;
-    if is_long { SHARED.into() } else { shown.clone() }
+    if is_long {
+        SHARED.into()
+    } else {
+        shown.clone()
+    }
 }
 
 fn without_places(changes: &Json) -> Json {
@@ -240,7 +291,10 @@ fn without_places(changes: &Json) -> Json {
 
 fn asks_all_sites(finding: &Json) -> bool {
     let is_it = |rule: &&&Rule| finding["rule"] == rule.name;
-    RULES.iter().find(is_it).is_some_and(|rule| rule.is(Trait::Everywhere))
+    RULES
+        .iter()
+        .find(is_it)
+        .is_some_and(|rule| rule.is(Trait::Everywhere))
 }
 
 /// Whether a key of a row is its id, or a total of the run.
@@ -268,7 +322,15 @@ fn two_sites_at_two_pins_are_reported_as_each_alone() {
             assert_sites_are_as_alone(&run, &[verb, &rev].concat());
         }
     }
-    let sides = ["--from", "HEAD~1", "--to", "HEAD", "-o", "json", "--exit-zero"];
+    let sides = [
+        "--from",
+        "HEAD~1",
+        "--to",
+        "HEAD",
+        "-o",
+        "json",
+        "--exit-zero",
+    ];
     for verb in [&["diff"][..], &["lint", "--all-findings"]] {
         assert_sites_are_as_alone(&run, &[verb, &sides].concat());
     }
@@ -278,18 +340,27 @@ fn two_sites_at_two_pins_are_reported_as_each_alone() {
 fn each_site_is_rendered_at_its_own_pin() {
     let pinned = Pinned::new();
     assert_eq!(pinned.versions(&pinned.given()), "lab=1 prod=2");
-    let ran = pinned.run(&["lint", "-o", "json", "--fail-on", "never"]).json();
+    let ran = pinned
+        .run(&["lint", "-o", "json", "--fail-on", "never"])
+        .json();
     let of_rule = |rule: &str| -> Vec<String> {
         let findings = ran["findings"].as_array().unwrap().iter();
         let findings = findings.filter(|finding| finding["rule"] == rule);
         let places = findings.map(|finding| {
             let sites = finding["sites"].as_array().unwrap().iter();
             let sites: Vec<&str> = sites.map(|site| site.as_str().unwrap()).collect();
-            format!("{} {}", finding["primary"]["file"].as_str().unwrap(), sites.join("+"))
+            format!(
+                "{} {}",
+                finding["primary"]["file"].as_str().unwrap(),
+                sites.join("+")
+            )
         });
         places.collect()
     };
-    assert_eq!(of_rule("missing-source"), ["global:global/broken.yaml prod"]);
+    assert_eq!(
+        of_rule("missing-source"),
+        ["global:global/broken.yaml prod"]
+    );
     assert_eq!(
         of_rule("duplicate-key"),
         [

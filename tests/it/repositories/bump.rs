@@ -12,7 +12,13 @@ const HEADER: [&str; 3] = ["repository", "comparison", "timing_ms"];
 /// number of outputs or status.
 fn changes(report: &Json) -> Vec<String> {
     let is_pin = |row: &&Json| row["document"]["schema"] == "pegleg/SiteDefinition/v1";
-    let rows = |list: &str| report[list].as_array().unwrap().iter().filter(|row| !is_pin(row));
+    let rows = |list: &str| {
+        report[list]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|row| !is_pin(row))
+    };
     let edits = rows("edits").map(|it| {
         let reach = &it["reach"];
         format!(
@@ -22,8 +28,14 @@ fn changes(report: &Json) -> Vec<String> {
     });
     let outputs = rows("outputs").map(|it| {
         let sites = &report["site_sets"][id(&it["sites"])]["sites"];
-        let names = sites.as_array().unwrap().iter().map(|at| at.as_u64().unwrap() as usize);
-        let names: Vec<String> = names.map(|at| report["sites"][at]["name"].to_string()).collect();
+        let names = sites
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|at| at.as_u64().unwrap() as usize);
+        let names: Vec<String> = names
+            .map(|at| report["sites"][at]["name"].to_string())
+            .collect();
         format!("{} {} {names:?}", it["document"], it["status"])
     });
     let mut changes: Vec<String> = edits.chain(outputs).collect();
@@ -55,7 +67,9 @@ fn bumped(to: &str) -> Pinned {
         pinned.pin(site, to);
     }
     pinned.sites.commit();
-    pinned.sites.git(&["checkout", "--quiet", "-b", "before", "HEAD~1"]);
+    pinned
+        .sites
+        .git(&["checkout", "--quiet", "-b", "before", "HEAD~1"]);
     pinned
 }
 
@@ -74,15 +88,27 @@ fn bump_is_reported_like_the_commit_that_makes_it() {
                 assert_eq!(changes(&asked), changes(&made), "{verb:?} {to} {site:?}");
                 let messages = |report: &Json| -> Vec<String> {
                     let findings = report["findings"].as_array().unwrap().iter();
-                    findings.map(|it| format!("{} {}", it["message"], it["primary"])).collect()
+                    findings
+                        .map(|it| format!("{} {}", it["message"], it["primary"]))
+                        .collect()
                 };
                 assert_eq!(messages(&asked), messages(&made), "{verb:?} {to} {site:?}");
-                assert_eq!(asked["totals"]["edits"], asked["edits"].as_array().unwrap().len());
+                assert_eq!(
+                    asked["totals"]["edits"],
+                    asked["edits"].as_array().unwrap().len()
+                );
                 let pins = |row: &Json| row["document"]["schema"] == "pegleg/SiteDefinition/v1";
-                assert!(!asked["outputs"].as_array().unwrap().iter().any(pins), "{asked:#}");
+                assert!(
+                    !asked["outputs"].as_array().unwrap().iter().any(pins),
+                    "{asked:#}"
+                );
             }
         }
-        assert_eq!(pinned.sites.git(&["status", "--porcelain"]), "", "no file is written");
+        assert_eq!(
+            pinned.sites.git(&["status", "--porcelain"]),
+            "",
+            "no file is written"
+        );
     }
 }
 
@@ -108,7 +134,9 @@ fn two_revisions_are_compared_regardless_of_pins() {
 #[test]
 fn bump_uses_the_working_tree() {
     let pinned = bumped("v3");
-    pinned.sites.write("site/lab/chart.yaml", super::child("{own: edited}"));
+    pinned
+        .sites
+        .write("site/lab/chart.yaml", super::child("{own: edited}"));
     let report = body(&pinned.run(&["diff", "--bump", "global=v3", "-o", "json"]));
     let edits = report["edits"].as_array().unwrap().iter();
     let is_of_chart = |edit: &&Json| edit["at"]["head"]["file"] == "site/lab/chart.yaml";

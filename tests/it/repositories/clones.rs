@@ -12,7 +12,8 @@ impl Pinned {
     fn clone(&self, name: &str, options: &[&str]) -> String {
         let path = self.sites.beside(name).display().to_string();
         let url = format!("file://{}", self.global.root.display());
-        self.sites.git(&[&["clone", "--quiet"], options, &[&url, &path]].concat());
+        self.sites
+            .git(&[&["clone", "--quiet"], options, &[&url, &path]].concat());
         path
     }
 }
@@ -22,9 +23,13 @@ fn pins_are_read_from_a_clone_of_every_kind() {
     let pinned = Pinned::new();
     let path = pinned.global.root.display().to_string();
     let linked = pinned.sites.beside("linked").display().to_string();
-    pinned.global.git(&["worktree", "add", "--quiet", "-b", "linked", &linked, "v2"]);
+    pinned
+        .global
+        .git(&["worktree", "add", "--quiet", "-b", "linked", &linked, "v2"]);
     let shared = pinned.sites.beside("shared").display().to_string();
-    pinned.global.git(&["clone", "--quiet", "--shared", ".", &shared]);
+    pinned
+        .global
+        .git(&["clone", "--quiet", "--shared", ".", &shared]);
     pinned.sites.git(&add_submodule(&path, "vendor/global"));
     let empty = pinned.clone("empty", &["--no-checkout"]);
     for (kind, path) in [
@@ -38,7 +43,11 @@ fn pins_are_read_from_a_clone_of_every_kind() {
         ("SHA-256", with_sha256(&pinned.global)),
         ("a relative path", "../bare.git".to_owned()),
     ] {
-        assert_eq!(pinned.versions(&format!("global={path}")), "lab=1 prod=2", "{kind}");
+        assert_eq!(
+            pinned.versions(&format!("global={path}")),
+            "lab=1 prod=2",
+            "{kind}"
+        );
     }
 }
 
@@ -52,7 +61,14 @@ fn with_sha256(of: &Sandbox) -> String {
     );
     let mut shell = Command::new("sh");
     crate::git::scrub(&mut shell);
-    assert!(shell.args(["-c", &of_all]).current_dir(&of.root).status().unwrap().success());
+    assert!(
+        shell
+            .args(["-c", &of_all])
+            .current_dir(&of.root)
+            .status()
+            .unwrap()
+            .success()
+    );
     path
 }
 
@@ -61,7 +77,9 @@ fn folder_of_a_repository_is_read_at_pins() {
     let pinned = Pinned::new();
     let around = Sandbox::new();
     for version in [1, 2] {
-        pinned.global.git(&["checkout", "--quiet", &format!("v{version}")]);
+        pinned
+            .global
+            .git(&["checkout", "--quiet", &format!("v{version}")]);
         let _ = fs::remove_dir_all(around.path("deep/er"));
         copy_yaml(&pinned.global, &around);
         around.commit();
@@ -72,9 +90,15 @@ fn folder_of_a_repository_is_read_at_pins() {
 }
 
 fn copy_yaml(from: &Sandbox, to: &Sandbox) {
-    for entry in fs::read_dir(from.path("global")).unwrap().map(Result::unwrap) {
+    for entry in fs::read_dir(from.path("global"))
+        .unwrap()
+        .map(Result::unwrap)
+    {
         let name = entry.file_name().into_string().unwrap();
-        to.write(&format!("deep/er/global/{name}"), fs::read(entry.path()).unwrap());
+        to.write(
+            &format!("deep/er/global/{name}"),
+            fs::read(entry.path()).unwrap(),
+        );
     }
 }
 
@@ -83,19 +107,30 @@ fn dirty_working_tree_is_read_on_request() {
     let pinned = Pinned::new();
     let clone = pinned.clone("clone", &[]);
     let linked = pinned.sites.beside("linked").display().to_string();
-    pinned.sites.git(&["-C", &clone, "worktree", "add", "--quiet", "-b", "linked", &linked, "v1"]);
+    pinned.sites.git(&[
+        "-C", &clone, "worktree", "add", "--quiet", "-b", "linked", &linked, "v1",
+    ]);
     for (path, clean) in [(&clone, 3), (&linked, 1)] {
         let given = format!("global={path}");
         let worktree = format!("{given}@worktree");
-        assert_eq!(pinned.versions(&worktree), format!("lab={clean} prod={clean}"));
+        assert_eq!(
+            pinned.versions(&worktree),
+            format!("lab={clean} prod={clean}")
+        );
         let release = format!("{path}/global/release.yaml");
         let text = fs::read_to_string(&release).unwrap();
-        fs::write(&release, text.replace(&format!("version: {clean}"), "version: 9")).unwrap();
+        fs::write(
+            &release,
+            text.replace(&format!("version: {clean}"), "version: 9"),
+        )
+        .unwrap();
         fs::write(format!("{path}/global/untracked.yaml"), "---\na: [\n").unwrap();
         assert_eq!(pinned.versions(&worktree), "lab=9 prod=9");
         assert_eq!(pinned.versions(&given), "lab=1 prod=2");
         let untracked = |given: &str| {
-            places(&pinned.errors(given)).iter().any(|it| it.contains("global/untracked.yaml"))
+            places(&pinned.errors(given))
+                .iter()
+                .any(|it| it.contains("global/untracked.yaml"))
         };
         assert!(untracked(&worktree) && !untracked(&given));
     }
@@ -134,15 +169,27 @@ fn command_in_help_fetches_the_missing_revision() {
     // Each pin has a clone of its own, since a command may fetch more than one revision.
     let mut number = 0;
     for (state, clone, pins, version) in [
-        ("outdated", &outdated, &["v4", "annotated", "new", "refs/changes/04/4/1", &fourth][..], 4),
+        (
+            "outdated",
+            &outdated,
+            &["v4", "annotated", "new", "refs/changes/04/4/1", &fourth][..],
+            4,
+        ),
         ("outdated, bare", &bare, &["v4", "new", &fourth], 4),
         ("of one branch", &single, &["old", "new"], 0),
         ("shallow", &shallow, &["v1", "old", &first], 1),
     ] {
         for &pin in pins {
             number += 1;
-            let path = pinned.sites.beside(&format!("state-{number}")).display().to_string();
-            let copied = Command::new("cp").args(["-R", clone, &path]).status().unwrap();
+            let path = pinned
+                .sites
+                .beside(&format!("state-{number}"))
+                .display()
+                .to_string();
+            let copied = Command::new("cp")
+                .args(["-R", clone, &path])
+                .status()
+                .unwrap();
             assert!(copied.success());
             let what = format!("{state}: {pin}");
             for site in ["lab", "prod"] {
@@ -168,20 +215,31 @@ fn command_in_help_fetches_the_missing_revision() {
                 (version, _) => version,
             };
             let cured = format!("lab={version} prod={version}");
-            assert_eq!(pinned.versions(&given), cured, "{what}: {:?}", findings[0]["help"]);
+            assert_eq!(
+                pinned.versions(&given),
+                cured,
+                "{what}: {:?}",
+                findings[0]["help"]
+            );
         }
     }
 }
 
 /// Commands in a help.
 fn commands(help: &str) -> Vec<&str> {
-    help.split('`').filter(|command| command.starts_with("git ")).collect()
+    help.split('`')
+        .filter(|command| command.starts_with("git "))
+        .collect()
 }
 
 fn shell(pinned: &Pinned, command: &str) -> Output {
     let mut shell = Command::new("sh");
     crate::git::scrub(&mut shell);
-    shell.args(["-c", command]).current_dir(&pinned.sites.root).output().unwrap()
+    shell
+        .args(["-c", command])
+        .current_dir(&pinned.sites.root)
+        .output()
+        .unwrap()
 }
 
 #[test]
@@ -200,9 +258,15 @@ fn pin_is_never_run_as_a_command() {
     ] {
         pinned.pin("lab", &format!("'{}'", pin.replace('\'', "''")));
         let errors = pinned.errors(&given);
-        assert_eq!(places(&errors), ["missing-revision site/lab/site-definition.yaml:13"], "{pin}");
+        assert_eq!(
+            places(&errors),
+            ["missing-revision site/lab/site-definition.yaml:13"],
+            "{pin}"
+        );
         let help = errors[0]["help"].as_str().unwrap();
-        let whole = help.find("git ").map(|at| help[at..].trim_end_matches(['`', '.']));
+        let whole = help
+            .find("git ")
+            .map(|at| help[at..].trim_end_matches(['`', '.']));
         for command in commands(help).into_iter().chain(whole) {
             shell(&pinned, command);
             assert!(!marker.exists(), "{pin}: {command}");
@@ -214,9 +278,15 @@ fn pin_is_never_run_as_a_command() {
 #[test]
 fn clone_without_the_files_of_a_pin_is_an_error() {
     let pinned = Pinned::new();
-    pinned.global.git(&["config", "uploadpack.allowFilter", "true"]);
+    pinned
+        .global
+        .git(&["config", "uploadpack.allowFilter", "true"]);
     let partial = pinned.clone("partial", &["--filter=blob:none"]);
-    let count = || pinned.sites.git(&["-C", &partial, "count-objects", "--verbose"]);
+    let count = || {
+        pinned
+            .sites
+            .git(&["-C", &partial, "count-objects", "--verbose"])
+    };
     let before = count();
     let ran = pinned.run_with(&format!("global={partial}"), &["lint"]);
     assert!(ran.code > 0 && !ran.stderr.contains("panicked"), "{ran:?}");
@@ -229,16 +299,27 @@ fn clone_without_the_files_of_a_pin_is_an_error() {
 #[test]
 fn submodule_without_its_clone_is_not_its_parent_repository() {
     let pinned = Pinned::new();
-    pinned.sites.git(&add_submodule(&pinned.global.root.display().to_string(), "vendor/global"));
+    pinned.sites.git(&add_submodule(
+        &pinned.global.root.display().to_string(),
+        "vendor/global",
+    ));
     pinned.sites.commit();
     for tag in ["v1", "v2"] {
         pinned.sites.git(&["tag", tag]);
     }
-    pinned.sites.git(&["submodule", "--quiet", "deinit", "--all"]);
+    pinned
+        .sites
+        .git(&["submodule", "--quiet", "deinit", "--all"]);
     let ran = pinned.run_with("global=vendor/global", &["lint", "-o", "json"]);
     if ran.code != 2 {
         let places = places(&pinned.errors("global=vendor/global"));
-        assert!(places.iter().any(|it| it.starts_with("missing-revision ")), "{ran:?}");
-        assert!(places.iter().all(|it| it.starts_with("missing-revision ")), "{ran:?}");
+        assert!(
+            places.iter().any(|it| it.starts_with("missing-revision ")),
+            "{ran:?}"
+        );
+        assert!(
+            places.iter().all(|it| it.starts_with("missing-revision ")),
+            "{ran:?}"
+        );
     }
 }

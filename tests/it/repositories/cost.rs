@@ -19,7 +19,10 @@ const MAX_PERCENT: u64 = 115;
 
 /// Two sites and a large further repository with the tags `v1` and `v2`.
 fn large() -> Pinned {
-    let pinned = Pinned { sites: Sandbox::new(), global: Sandbox::new() };
+    let pinned = Pinned {
+        sites: Sandbox::new(),
+        global: Sandbox::new(),
+    };
     let global = &pinned.global;
     global.write("global/policy.yaml", crate::cli::POLICY);
     for version in ["v1", "v2"] {
@@ -40,16 +43,28 @@ fn large() -> Pinned {
     }
     for site in ["one", "two"] {
         pinned.pin(site, "v1");
-        pinned.sites.write(&format!("site/{site}/own.yaml"), document("own", "site", "{a: 1}"));
+        pinned.sites.write(
+            &format!("site/{site}/own.yaml"),
+            document("own", "site", "{a: 1}"),
+        );
     }
-    pinned.sites.write("type/small/any.yaml", document("any", "type", "{a: 1}"));
+    pinned
+        .sites
+        .write("type/small/any.yaml", document("any", "type", "{a: 1}"));
     pinned.sites.commit();
     pinned
 }
 
 /// Numbers of files that a run reads and parses.
 fn files(pinned: &Pinned) -> [u64; 2] {
-    let lint = ["lint", "--repository", &pinned.given(), "--timing", "-o", "json"];
+    let lint = [
+        "lint",
+        "--repository",
+        &pinned.given(),
+        "--timing",
+        "-o",
+        "json",
+    ];
     let output = pinned.sites.command(&lint).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let report: Json = serde_json::from_slice(&output.stdout).unwrap();
@@ -91,17 +106,26 @@ fn two_pins_cost_little_more_than_one() {
 
 /// Instructions of a run on one thread; none where valgrind is not installed.
 fn instructions(pinned: &Pinned) -> Option<u64> {
-    let run = pinned.sites.command(&["lint", "--repository", &pinned.given()]);
+    let run = pinned
+        .sites
+        .command(&["lint", "--repository", &pinned.given()]);
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-    valgrind.arg(run.get_program()).args(run.get_args()).current_dir(&pinned.sites.root);
+    valgrind
+        .arg(run.get_program())
+        .args(run.get_args())
+        .current_dir(&pinned.sites.root);
     crate::git::scrub(&mut valgrind);
     let output = match valgrind.env("RAYON_NUM_THREADS", "1").output() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
         output => output.unwrap(),
     };
     let printed = String::from_utf8_lossy(&output.stderr);
-    let counted = printed.lines().find_map(|line| line.split_once("Collected : "));
-    let counted = counted.unwrap_or_else(|| panic!("valgrind failed: {printed}")).1;
+    let counted = printed
+        .lines()
+        .find_map(|line| line.split_once("Collected : "));
+    let counted = counted
+        .unwrap_or_else(|| panic!("valgrind failed: {printed}"))
+        .1;
     Some(counted.trim().parse().unwrap())
 }

@@ -33,7 +33,10 @@ type Part<'a> = (&'a str, Option<&'a str>);
 /// Asserts the result of parts in the dialect of the page.
 fn documented(parts: &[Part<'_>], expected: &str) {
     let parts = nodes(parts);
-    let incoming = parts.iter().map(|(data, header)| Incoming { data, header: header.as_ref() });
+    let incoming = parts.iter().map(|(data, header)| Incoming {
+        data,
+        header: header.as_ref(),
+    });
     let layings = stack(incoming);
     assert_eq!(merged(&parts, &layings), expected, "as documented");
 }
@@ -61,7 +64,10 @@ fn both(parts: &[&str], as_documented: &str, today: &str) {
 fn nodes(parts: &[Part<'_>]) -> Vec<(Node, Option<Spanned<Arc<str>>>)> {
     let nowhere = Span::point(some_file(), 0);
     let spanned = |text: &str| Spanned::new(Arc::from(text), nowhere);
-    parts.iter().map(|(text, header)| (read(text), header.map(spanned))).collect()
+    parts
+        .iter()
+        .map(|(text, header)| (read(text), header.map(spanned)))
+        .collect()
 }
 
 fn merged(parts: &[(Node, Option<Spanned<Arc<str>>>)], layings: &[MergeRules]) -> String {
@@ -95,7 +101,10 @@ fn run_cmd_of_two_parts() {
 #[test]
 fn default_as_a_string() {
     let how = format!("merge_how: {DEFAULT}\n");
-    let (one, two) = (format!("{how}{ONE}text: a\n"), format!("{how}{TWO}text: b\n"));
+    let (one, two) = (
+        format!("{how}{ONE}text: a\n"),
+        format!("{how}{TWO}text: b\n"),
+    );
     let twice = format!("{DEFAULT}{DEFAULT}");
     both(
         &[&one, &two],
@@ -113,12 +122,21 @@ fn default_as_a_dictionary() {
         let asked = |text: &str| {
             let read = specification(text, dialect).expect("the page's own specification");
             let of = |class| {
-                let request = read.first(class).expect("the specification has all three classes");
-                class.options(dialect).iter().map(|it| request.settings.has(it)).collect::<Vec<_>>()
+                let request = read
+                    .first(class)
+                    .expect("the specification has all three classes");
+                class
+                    .options(dialect)
+                    .iter()
+                    .map(|it| request.settings.has(it))
+                    .collect::<Vec<_>>()
             };
             (Class::ALL.map(of), read.requests.len())
         };
-        assert_eq!(asked(DEFAULT_AS_DICTIONARY), asked(&format!("merge_how: {DEFAULT}")));
+        assert_eq!(
+            asked(DEFAULT_AS_DICTIONARY),
+            asked(&format!("merge_how: {DEFAULT}"))
+        );
     }
     let how = "merge_how:\n  - {name: list, settings: [extend]}\n  - {name: dict, settings: []}\n  \
                - {name: str, settings: [append]}\n";
@@ -138,16 +156,25 @@ fn default_as_a_dictionary() {
 fn dictionary_that_overwrites() {
     let overwrite = "merge_how: dict(overwrite)\n";
     both(
-        &[&format!("{overwrite}a: 1\nb: {{c: 1}}\n"), "a: 2\nb: {d: 2}\n"],
+        &[
+            &format!("{overwrite}a: 1\nb: {{c: 1}}\n"),
+            "a: 2\nb: {d: 2}\n",
+        ],
         r#"{"a":2,"b":{"d":2},"merge_how":"dict(overwrite)"}"#,
         r#"{"a":2,"b":{"d":2}}"#,
     );
     current(
-        &[("a: 1\nb: {c: 1}\n", None), (&format!("{overwrite}a: 2\nb: {{d: 2}}\n"), None)],
+        &[
+            ("a: 1\nb: {c: 1}\n", None),
+            (&format!("{overwrite}a: 2\nb: {{d: 2}}\n"), None),
+        ],
         r#"{"a":1,"b":{"c":1,"d":2}}"#,
     );
     current(
-        &[("a: 1\nb: {c: 1}\n", None), ("merge_how: dict(replace)\na: 2\nb: {d: 2}\n", None)],
+        &[
+            ("a: 1\nb: {c: 1}\n", None),
+            ("merge_how: dict(replace)\na: 2\nb: {d: 2}\n", None),
+        ],
         r#"{"a":2,"b":{"d":2}}"#,
     );
 }
@@ -176,7 +203,11 @@ fn dictionary_and_another_type() {
     let how = "merge_how: dict(recurse_list,recurse_str)\n";
     let (one, two) = (format!("{how}m: {{a: 1}}\n"), format!("{how}m: text\n"));
     let twice = r#""merge_how":"dict(recurse_list,recurse_str)""#;
-    both(&[&one, &two], &format!(r#"{{"m":{{"a":1}},{twice}}}"#), r#"{"m":{"a":1}}"#);
+    both(
+        &[&one, &two],
+        &format!(r#"{{"m":{{"a":1}},{twice}}}"#),
+        r#"{"m":{"a":1}}"#,
+    );
 }
 
 /// "a string merger can be told to append strings instead of discarding other strings to merge
@@ -186,12 +217,18 @@ fn string_with_and_without_append() {
     let part = |how: &str, text: &str| format!("merge_how: {how}\nt: {text}\n");
     let append = "dict(recurse_str)+str(append)";
     let (one, two) = (part(append, "x"), "t: y\n");
-    documented(&[(&one, None), (two, None)], &format!(r#"{{"merge_how":"{append}","t":"xy"}}"#));
+    documented(
+        &[(&one, None), (two, None)],
+        &format!(r#"{{"merge_how":"{append}","t":"xy"}}"#),
+    );
     current(&[(two, None), (&one, None)], r#"{"t":"yx"}"#);
 
     let discard = "dict(recurse_str)+str()";
     let (one, two) = (part(discard, "x"), "t: y\n");
-    documented(&[(&one, None), (two, None)], &format!(r#"{{"merge_how":"{discard}","t":"x"}}"#));
+    documented(
+        &[(&one, None), (two, None)],
+        &format!(r#"{{"merge_how":"{discard}","t":"x"}}"#),
+    );
     current(&[(two, None), (&one, None)], r#"{"t":"x"}"#);
 }
 
@@ -201,12 +238,18 @@ fn string_with_and_without_append() {
 #[test]
 fn header_holds_the_specification() {
     let header = Some("dict(overwrite)");
-    documented(&[(ONE, header), (TWO, None)], r#"{"run_cmd":["bash3","bash4"]}"#);
+    documented(
+        &[(ONE, header), (TWO, None)],
+        r#"{"run_cmd":["bash3","bash4"]}"#,
+    );
     let header = Some("dict(recurse_list)+list(append)");
     let all = r#"{"run_cmd":["bash1","bash2","bash3","bash4"]}"#;
     current(&[(ONE, None), (TWO, header)], all);
     let body = format!("merge_how: dict(recurse_list)\n{TWO}");
-    current(&[(ONE, None), (&body, Some("dict(replace)+list(append)"))], all);
+    current(
+        &[(ONE, None), (&body, Some("dict(replace)+list(append)"))],
+        all,
+    );
 }
 
 /// "The keys that are looked up for this definition are the following (in order), `merge_how`,
@@ -224,7 +267,10 @@ fn first_of_two_keys_is_used() {
         r#"{"a":2,"merge_type":"dict()"}"#,
     );
     let how = "merge_type: dict(replace)\n";
-    current(&[("a: 1\n", None), (&format!("{how}a: 2\n"), None)], r#"{"a":2}"#);
+    current(
+        &[("a: 1\n", None), (&format!("{how}a: 2\n"), None)],
+        r#"{"a":2}"#,
+    );
 }
 
 /// "classname1(option1,option2)+classname2(option3,option4)....": a part with another form is
@@ -235,11 +281,19 @@ fn string_format() {
         let read = specification("merge_how: list(a,b)+dict(c,d)\n", dialect).expect("the form");
         let names: Vec<&str> = read.requests.iter().map(|it| &*it.name.value).collect();
         assert_eq!(names, ["list", "dict"]);
-        assert!(["a", "b"].iter().all(|it| read.requests[0].settings.has(it)));
+        assert!(
+            ["a", "b"]
+                .iter()
+                .all(|it| read.requests[0].settings.has(it))
+        );
         let fault = specification("merge_how: list(a)+dict\n", dialect).expect_err("no form");
         assert_eq!(fault.kind, FailureKind::Format);
     }
-    both(&[ONE, "merge_how: list\nrun_cmd: [lost]\n"], &json(ONE), &json(ONE));
+    both(
+        &[ONE, "merge_how: list\nrun_cmd: [lost]\n"],
+        &json(ONE),
+        &json(ONE),
+    );
 }
 
 /// "it is possible for users to inject there own merging files": a part cannot contain one, and a
@@ -262,16 +316,28 @@ fn stack_of_classes() {
     let overwriting = |text: &str| format!("merge_how: dict(overwrite)+list(extend)\n{text}");
     let how = r#""merge_how":"dict(overwrite)+list(extend)""#;
     documented(
-        &[(&overwriting(ONE), None), (TWO, None), ("run_cmd: [z]\n", None)],
+        &[
+            (&overwriting(ONE), None),
+            (TWO, None),
+            ("run_cmd: [z]\n", None),
+        ],
         &format!(r#"{{{how},"run_cmd":["bash3","bash4","z"]}}"#),
     );
     documented(
-        &[(ONE, None), (&overwriting(TWO), None), ("run_cmd: [z]\n", None)],
+        &[
+            (ONE, None),
+            (&overwriting(TWO), None),
+            ("run_cmd: [z]\n", None),
+        ],
         &format!(r#"{{{how},"run_cmd":["z"]}}"#),
     );
     let appending = |text: &str| format!("merge_how: dict(recurse_list)+list(append)\n{text}");
     current(
-        &[(&appending(ONE), None), (TWO, None), ("run_cmd: [z]\n", None)],
+        &[
+            (&appending(ONE), None),
+            (TWO, None),
+            ("run_cmd: [z]\n", None),
+        ],
         r#"{"run_cmd":["z"]}"#,
     );
     current(
@@ -298,7 +364,10 @@ fn conf_d() {
     );
 
     let today = |files: &[&str]| {
-        let laying = MergeRules::Current { header: None, default: Default::Many };
+        let laying = MergeRules::Current {
+            header: None,
+            default: Default::Many,
+        };
         run(&vec![laying; files.len()], files)
     };
     assert_eq!(today(&[ONE, TWO]), json(ONE));

@@ -34,7 +34,10 @@ fn findings(configuration: Option<&str>, schema: &str, data: &str) -> Vec<String
          metadata/Document/v1\n  name: lab\n  storagePolicy: cleartext\n  layeringDefinition: \
          {abstract: false, layer: site}\ndata: {site_type: small}\n";
     let mut tree = MemoryTree::new()
-        .with("global/policy.yaml", format!("---\n{}", POLICY.trim_start_matches("---\n")))
+        .with(
+            "global/policy.yaml",
+            format!("---\n{}", POLICY.trim_start_matches("---\n")),
+        )
         .with("global/schema.yaml", schema)
         .with("type/small/README.md", "none")
         .with("site/lab/site-definition.yaml", definition)
@@ -43,17 +46,28 @@ fn findings(configuration: Option<&str>, schema: &str, data: &str) -> Vec<String
         tree = tree.with("layercake.yaml", text);
     }
     let checked = check_files(&tree, options(Semantics::Documented), |_| ());
-    let about = ["property-group", "unsupported-property", "ambiguous-property", "repeated"];
+    let about = [
+        "property-group",
+        "unsupported-property",
+        "ambiguous-property",
+        "repeated",
+    ];
     let own = |it: &&Diagnostic| about.iter().any(|word| it.rule.name.contains(word));
     let findings = checked.findings.diagnostics.iter().filter(own);
-    findings.map(|finding| describe(finding, &checked.sources)).collect()
+    findings
+        .map(|finding| describe(finding, &checked.sources))
+        .collect()
 }
 
 /// Text of a finding; its line counts from the first line of the data, or of the schema.
 fn describe(finding: &Diagnostic, sources: &SourceMap) -> String {
     let file = sources.get(finding.primary.span.file).path().to_string();
     let line = i64::from(sources.start(finding.primary.span).line.get());
-    let line = if file == "global/schema.yaml" { line - 6 } else { line - 8 };
+    let line = if file == "global/schema.yaml" {
+        line - 6
+    } else {
+        line - 8
+    };
     format!("{line} {}: {}", finding.rule.name, finding.message)
 }
 
@@ -77,13 +91,17 @@ property_groups: [
             ("PropertyB: 1", &[]),
             (
                 "Other: 1",
-                &["0 property-group-violation: the data of `example/Resource/v1` has none of \
-                   `PropertyA`, `PropertyB`, but property group `group1` requires exactly one"],
+                &[
+                    "0 property-group-violation: the data of `example/Resource/v1` has none of \
+                   `PropertyA`, `PropertyB`, but property group `group1` requires exactly one",
+                ],
             ),
             (
                 "PropertyA: 1\nPropertyB: 2",
-                &["1 property-group-violation: the data of `example/Resource/v1` has \
-                   `PropertyA`, `PropertyB`, but property group `group1` allows only one"],
+                &[
+                    "1 property-group-violation: the data of `example/Resource/v1` has \
+                   `PropertyA`, `PropertyB`, but property group `group1` allows only one",
+                ],
             ),
         ],
     );
@@ -112,13 +130,17 @@ property_groups: [
             ("{PropertyB: 1, PropertyC: 1, PropertyD: 1}", &[]),
             (
                 "{PropertyC: 1, PropertyD: 1}",
-                &["0 property-group-violation: the data of `example/Resource/v1` lacks \
-                   `property_groups.group1`, required by property group `group2`"],
+                &[
+                    "0 property-group-violation: the data of `example/Resource/v1` lacks \
+                   `property_groups.group1`, required by property group `group2`",
+                ],
             ),
             (
                 "{PropertyA: 1, PropertyC: 1}",
-                &["0 property-group-violation: the data of `example/Resource/v1` lacks \
-                   `PropertyD`, required by property group `group2`"],
+                &[
+                    "0 property-group-violation: the data of `example/Resource/v1` lacks \
+                   `PropertyD`, required by property group `group2`",
+                ],
             ),
         ],
     );
@@ -146,7 +168,10 @@ property_groups:
              without `{other}`, required by property group `g`"
         )
     };
-    with_schema(&schema("a, c"), &[("c: 1", &[]), ("a: 1", &[&without("a", "c", 1)])]);
+    with_schema(
+        &schema("a, c"),
+        &[("c: 1", &[]), ("a: 1", &[&without("a", "c", 1)])],
+    );
     with_schema(
         &schema("a, cd"),
         &[
@@ -157,13 +182,19 @@ property_groups:
     );
     with_schema(
         &schema("ab, c"),
-        &[("a: 1", &[]), ("a: 1\nb: 1", &[&without("property_groups.ab", "c", 1)])],
+        &[
+            ("a: 1", &[]),
+            ("a: 1\nb: 1", &[&without("property_groups.ab", "c", 1)]),
+        ],
     );
     with_schema(
         &schema("ab, cd"),
         &[
             ("{a: 1, b: 1, c: 1}", &[]),
-            ("b: 1\na: 1", &[&without("property_groups.ab", "property_groups.cd", 2)]),
+            (
+                "b: 1\na: 1",
+                &[&without("property_groups.ab", "property_groups.cd", 2)],
+            ),
         ],
     );
 }
@@ -188,9 +219,11 @@ property_groups:
             ("{prp1: {child_prp1: {}}, prp2: 1}", &[]),
             (
                 "prp1:\n  child_prp1:\n    grand_child_prp1: 1\nprp2: 1",
-                &["3 property-group-violation: the data of `example/Resource/v1` has \
+                &[
+                    "3 property-group-violation: the data of `example/Resource/v1` has \
                    `prp1.child_prp1.grand_child_prp1`, `prp2`, but property group `g` \
-                   allows only one"],
+                   allows only one",
+                ],
             ),
         ],
     );
@@ -257,7 +290,10 @@ fn roles_have_a_project_or_a_group() {
              `either-group` requires one"
         )
     };
-    for schema in [roles("GROUP", "", TOP_LEVEL), roles("GROUP", ROOT_LEVEL, "")] {
+    for schema in [
+        roles("GROUP", "", TOP_LEVEL),
+        roles("GROUP", ROOT_LEVEL, ""),
+    ] {
         with_schema(
             &schema,
             &[
@@ -266,9 +302,15 @@ fn roles_have_a_project_or_a_group() {
                 ("ROLES: [{ROLE: r, PROJECT: p, GROUP: g}]", &[]),
                 ("ROLES: []", &[]),
                 ("other: 1", &[]),
-                ("ROLES:\n- {ROLE: r, PROJECT: p}\n- {ROLE: r}", &[&refused(3, 1)]),
+                (
+                    "ROLES:\n- {ROLE: r, PROJECT: p}\n- {ROLE: r}",
+                    &[&refused(3, 1)],
+                ),
                 // Items are checked separately.
-                ("ROLES:\n- {ROLE: r}\n- {PROJECT: p}", &[&refused(2, 0), &refused(3, 1)]),
+                (
+                    "ROLES:\n- {ROLE: r}\n- {PROJECT: p}",
+                    &[&refused(2, 0), &refused(3, 1)],
+                ),
             ],
         );
     }
@@ -282,16 +324,20 @@ fn example_as_written_names_an_unknown_property() {
         &roles("DOMAIN", "", TOP_LEVEL),
         &[(
             data,
-            &["15 invalid-property-group: property group `role-group` of DataSchema \
-               `example/Resource/v1` refers to the unknown property `ROLES.GROUP`"],
+            &[
+                "15 invalid-property-group: property group `role-group` of DataSchema \
+               `example/Resource/v1` refers to the unknown property `ROLES.GROUP`",
+            ],
         )],
     );
     with_schema(
         &roles("DOMAIN", ROOT_LEVEL, ""),
         &[(
             data,
-            &["15 invalid-property-group: property group `role-group` of DataSchema \
-               `example/Resource/v1` refers to `GROUP`, which is neither a property nor a group"],
+            &[
+                "15 invalid-property-group: property group `role-group` of DataSchema \
+               `example/Resource/v1` refers to `GROUP`, which is neither a property nor a group",
+            ],
         )],
     );
 }
@@ -307,16 +353,20 @@ fn paths_are_relative_to_the_location_of_the_groups() {
         &roles("GROUP", "", top),
         &[(
             "ROLES: []",
-            &["10 invalid-property-group: property group `g` of DataSchema `example/Resource/v1` \
-               refers to `ROLE`, which is neither a property nor a group"],
+            &[
+                "10 invalid-property-group: property group `g` of DataSchema `example/Resource/v1` \
+               refers to `ROLE`, which is neither a property nor a group",
+            ],
         )],
     );
     with_schema(
         &roles("GROUP", inside, ""),
         &[(
             "ROLES: []",
-            &["10 invalid-property-group: property group `g` of DataSchema `example/Resource/v1` \
-               refers to the unknown property `ROLES.ROLE`"],
+            &[
+                "10 invalid-property-group: property group `g` of DataSchema `example/Resource/v1` \
+               refers to the unknown property `ROLES.ROLE`",
+            ],
         )],
     );
 }
@@ -349,7 +399,10 @@ property_groups: [
         let configuration = format!("client-version: \"{present}\"\n");
         findings(Some(&configuration), &schema(versions), "PropertyA: 1")
     };
-    let (exactly, since) = ("client_plugin_supported: [1.2]", "client_plugin_supported_since: 1.2");
+    let (exactly, since) = (
+        "client_plugin_supported: [1.2]",
+        "client_plugin_supported_since: 1.2",
+    );
     assert_eq!(found(exactly, "1.2"), Vec::<String>::new());
     assert_eq!(found(exactly, "1.1"), refused("1.1"));
     assert_eq!(found(exactly, "1.3"), refused("1.3"));
@@ -357,5 +410,8 @@ property_groups: [
     assert_eq!(found(since, "1.2"), Vec::<String>::new());
     assert_eq!(found(since, "1.10"), Vec::<String>::new());
     // Without a configured version, all properties are supported.
-    assert_eq!(findings(None, &schema(exactly), "PropertyA: 1"), Vec::<String>::new());
+    assert_eq!(
+        findings(None, &schema(exactly), "PropertyA: 1"),
+        Vec::<String>::new()
+    );
 }

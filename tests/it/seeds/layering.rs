@@ -11,7 +11,10 @@ layeringDefinition: {abstract: true, layer: global}";
 
 /// Actions, one a line, of a child of the document with `key1: value1`.
 fn child_metadata(actions: &str) -> String {
-    let actions: String = actions.lines().map(|line| format!("\n    - {line}")).collect();
+    let actions: String = actions
+        .lines()
+        .map(|line| format!("\n    - {line}"))
+        .collect();
     format!(
         "layeringDefinition:\n  layer: site\n  parentSelector: {{key1: value1}}\n  actions:{actions}"
     )
@@ -30,7 +33,9 @@ fn table(actions: &str, expected: &str) {
 
 /// "Error raised": the action is skipped, and the inherited data is unchanged.
 fn table_error(actions: &str, words: &str) {
-    run(&acting(PARENT, CHILD, actions)).raises(words).renders("child", PARENT);
+    run(&acting(PARENT, CHILD, actions))
+        .raises(words)
+        .renders("child", PARENT);
 }
 
 /// "Merge Path: `.`": "All data from parent is automatically considered, all
@@ -38,19 +43,28 @@ fn table_error(actions: &str, words: &str) {
 /// merged."
 #[test]
 fn merge_of_everything() {
-    table("{method: merge, path: .}", "{'a': {'x': 7, 'y': 2, 'z': 3}, 'b': 4, 'c': 9}");
+    table(
+        "{method: merge, path: .}",
+        "{'a': {'x': 7, 'y': 2, 'z': 3}, 'b': 4, 'c': 9}",
+    );
 }
 
 /// "Merge Path: `.a`": "all data from child at `.a` is considered".
 #[test]
 fn merge_of_a_mapping() {
-    table("{method: merge, path: .a}", "{'a': {'x': 7, 'y': 2, 'z': 3}, 'c': 9}");
+    table(
+        "{method: merge, path: .a}",
+        "{'a': {'x': 7, 'y': 2, 'z': 3}, 'c': 9}",
+    );
 }
 
 /// "Merge Path: `.b`": "all data from child at `.b` is considered".
 #[test]
 fn merge_of_a_key_that_the_parent_lacks() {
-    table("{method: merge, path: .b}", "{'a': {'x': 1, 'y': 2}, 'b': 4, 'c': 9}");
+    table(
+        "{method: merge, path: .b}",
+        "{'a': {'x': 1, 'y': 2}, 'b': 4, 'c': 9}",
+    );
 }
 
 /// "Merge Path: `.c`": "Error raised (`.c` missing in child)."
@@ -67,13 +81,19 @@ fn merge_of_a_key_that_the_child_lacks() {
 /// everything in parent."
 #[test]
 fn replace_of_everything() {
-    table("{method: replace, path: .}", "{'a': {'x': 7, 'z': 3}, 'b': 4}");
+    table(
+        "{method: replace, path: .}",
+        "{'a': {'x': 7, 'z': 3}, 'b': 4}",
+    );
 }
 
 /// "Replace Path: `.a`": "so replaces all parent data at `.a`."
 #[test]
 fn replace_of_a_mapping() {
-    table("{method: replace, path: .a}", "{'a': {'x': 7, 'z': 3}, 'c': 9}");
+    table(
+        "{method: replace, path: .a}",
+        "{'a': {'x': 7, 'z': 3}, 'c': 9}",
+    );
 }
 
 /// "Replace Path: `.b`": "While `.b` isn't in the parent, it only needs to
@@ -81,7 +101,10 @@ fn replace_of_a_mapping() {
 /// nothing (from the parent)."
 #[test]
 fn replace_of_a_key_that_the_parent_lacks() {
-    table("{method: replace, path: .b}", "{'a': {'x': 1, 'y': 2}, 'b': 4, 'c': 9}");
+    table(
+        "{method: replace, path: .b}",
+        "{'a': {'x': 1, 'y': 2}, 'b': 4, 'c': 9}",
+    );
 }
 
 /// "Replace Path: `.c`": "Error raised (`.c` missing in child)."
@@ -141,8 +164,12 @@ fn merge_at_an_index_extends_the_parents_list() {
 #[test]
 fn merge_without_an_index_replaces_a_list() {
     for path in [".a", "."] {
-        run(&acting("{a: [1, 2], b: 0}", "{a: [3]}", &format!("{{method: merge, path: {path}}}")))
-            .renders("child", "{a: [3], b: 0}");
+        run(&acting(
+            "{a: [1, 2], b: 0}",
+            "{a: [3]}",
+            &format!("{{method: merge, path: {path}}}"),
+        ))
+        .renders("child", "{a: [3], b: 0}");
     }
 }
 
@@ -156,7 +183,10 @@ fn merge_is_deep() {
         "{a: {b: {c: {y: 7, z: 8}}, e: 9, g: {i: {j: 6}}}}",
         "{method: merge, path: .}",
     ))
-    .renders("child", "{a: {b: {c: {x: 1, y: 7, z: 8}, d: 3}, e: 9, g: {h: 5, i: {j: 6}}}}");
+    .renders(
+        "child",
+        "{a: {b: {c: {x: 1, y: 7, z: 8}, d: 3}, e: 9, g: {h: 5, i: {j: 6}}}}",
+    );
 }
 
 /// "primitives: Includes all other data types, except for null. In this case
@@ -164,7 +194,12 @@ fn merge_is_deep() {
 /// of the parent."
 #[test]
 fn primitives_of_the_child_have_priority() {
-    for (parent, child) in [("1", "2"), ("text", "7.5"), ("{x: 1}", "false"), ("[1]", "text")] {
+    for (parent, child) in [
+        ("1", "2"),
+        ("text", "7.5"),
+        ("{x: 1}", "false"),
+        ("[1]", "text"),
+    ] {
         run(&acting(
             &format!("{{a: {parent}}}"),
             &format!("{{a: {child}}}"),
@@ -172,16 +207,24 @@ fn primitives_of_the_child_have_priority() {
         ))
         .renders("child", &format!("{{a: {child}}}"));
     }
-    run(&acting("parent data", "child data", "{method: merge, path: .}"))
-        .renders("child", "child data");
+    run(&acting(
+        "parent data",
+        "child data",
+        "{method: merge, path: .}",
+    ))
+    .renders("child", "child data");
 }
 
 /// "primitives: … except for null": a null in the child is not merged.
 #[test]
 fn null_is_not_merged() {
-    run(&acting("{a: 1}", "{a: null}", "{method: merge, path: .a} # <- missing-action-path"))
-        .raises("own data has nothing")
-        .renders("child", "{a: 1}");
+    run(&acting(
+        "{a: 1}",
+        "{a: null}",
+        "{method: merge, path: .a} # <- missing-action-path",
+    ))
+    .raises("own data has nothing")
+    .renders("child", "{a: 1}");
 }
 
 /// "Layering actions can be applied to primitives, lists and dictionaries
@@ -189,7 +232,10 @@ fn null_is_not_merged() {
 #[test]
 fn actions_apply_to_all_kinds_of_values() {
     let values = ["1", "text", "[1, 2]", "{x: 1}"];
-    for (parent, child) in values.iter().flat_map(|one| values.map(|other| (*one, other))) {
+    for (parent, child) in values
+        .iter()
+        .flat_map(|one| values.map(|other| (*one, other)))
+    {
         let (parent, own) = (format!("{{a: {parent}, k: 0}}"), format!("{{a: {child}}}"));
         run(&acting(&parent, &own, "{method: replace, path: .a}"))
             .renders("child", &format!("{{a: {child}, k: 0}}"));
@@ -211,7 +257,10 @@ fn actions_are_queued() {
         "{method: replace, path: .a}\n{method: merge, path: .}",
         "{'a': {'x': 7, 'z': 3}, 'b': 4, 'c': 9}",
     );
-    table("{method: merge, path: .}\n{method: delete, path: .a}", "{'b': 4, 'c': 9}");
+    table(
+        "{method: merge, path: .}\n{method: delete, path: .a}",
+        "{'b': 4, 'c': 9}",
+    );
     table(
         "{method: delete, path: .a}\n{method: merge, path: .}",
         "{'c': 9, 'a': {'x': 7, 'z': 3}, 'b': 4}",
@@ -241,7 +290,10 @@ fn actions_are_queued() {
 /// short: "the entire contents of the parent are brought forward."
 #[test]
 fn merge_uses_all_of_the_parent_and_only_the_path_of_the_child() {
-    table("{method: replace, path: .a.z}", "{'a': {'x': 1, 'y': 2, 'z': 3}, 'c': 9}");
+    table(
+        "{method: replace, path: .a.z}",
+        "{'a': {'x': 1, 'y': 2, 'z': 3}, 'c': 9}",
+    );
 }
 
 /// "What if the child document should only inherit some of the parent data? No
@@ -281,11 +333,18 @@ labels: {required_key_a: required_label_a, required_key_b: required_label_b, mor
 layeringDefinition: {abstract: true, layer: global}";
     let parent = document("parent", parent, "{path: {to: {delete: 1, keep: 2}}}");
     let data = "{path: {to: {merge: {into: {parent: 3}}}}}";
-    let last = document("child", &child_metadata("{method: merge, path: .c}"), "{c: 4}");
+    let last = document(
+        "child",
+        &child_metadata("{method: merge, path: .c}"),
+        "{c: 4}",
+    );
     let labelled = definition.to_owned() + "\nlabels: {key1: value1}";
     run(&(parent.clone() + &document("middle", &labelled, data) + &last))
         .leaves_out("middle")
-        .renders("child", "{path: {to: {keep: 2, merge: {into: {parent: 3}}}}, c: 4}");
+        .renders(
+            "child",
+            "{path: {to: {keep: 2, merge: {into: {parent: 3}}}}, c: 4}",
+        );
     let wrong = labelled.replace("layer: region", "layer: regoin # <- unknown-layer");
     run(&(parent + &document("middle", &wrong, data))).raises("regoin");
 }
@@ -295,8 +354,10 @@ layeringDefinition: {abstract: true, layer: global}";
 /// otherwise."
 #[test]
 fn layering_requires_a_policy() {
-    let documents = acting(PARENT, CHILD, "{method: merge, path: .}")
-        .replace("layer: global}", "layer: global} # <- missing-layering-policy");
+    let documents = acting(PARENT, CHILD, "{method: merge, path: .}").replace(
+        "layer: global}",
+        "layer: global} # <- missing-layering-policy",
+    );
     let checked = run_alone(&documents);
     checked.raises("LayeringPolicy").renders("child", CHILD);
 }
@@ -341,12 +402,16 @@ fn document_has_exactly_one_parent() {
     let documents = document("one", PARENT_METADATA, "{one: 1}")
         + &document("two", PARENT_METADATA, "{two: 2}")
         + &document("child", &two, "{c: 3}");
-    run(&documents).raises("several documents match").renders("child", "{one: 1, c: 3}");
+    run(&documents)
+        .raises("several documents match")
+        .renders("child", "{one: 1, c: 3}");
     let none =
         child_metadata(action).replace("{key1: value1}", "{key1: value2} # <- missing-parent");
     let documents =
         document("one", PARENT_METADATA, "{one: 1}") + &document("child", &none, "{c: 3}");
-    run(&documents).raises("no document matches").renders("child", "{c: 3}");
+    run(&documents)
+        .raises("no document matches")
+        .renders("child", "{c: 3}");
 }
 
 /// "Note that these key-value pairs are not unique and that multiple documents
@@ -388,7 +453,11 @@ fn labels_are_a_superset() {
     };
     let child = |selector: &str| {
         let metadata = child_metadata("{method: merge, path: .}");
-        document("child", &metadata.replace("{key1: value1}", selector), "{c: 1}")
+        document(
+            "child",
+            &metadata.replace("{key1: value1}", selector),
+            "{c: 1}",
+        )
     };
     let both = with_labels("both", "{key1: value1, key2: value2, key3: value3}");
     let one = with_labels("one", "{key1: value1}");
@@ -411,7 +480,11 @@ fn nearest_layer_wins() {
                   name: layering-policy\ndata:\n  layerOrder:\n    - global # Highest layer\n    - \
                   type\n    - site   # Lowest layer\n";
     let g = document("g", PARENT_METADATA, "{from: global}");
-    let p = document("p", &PARENT_METADATA.replace("global", "type"), "{from: type}");
+    let p = document(
+        "p",
+        &PARENT_METADATA.replace("global", "type"),
+        "{from: type}",
+    );
     let c = document("c", &child_metadata("{method: merge, path: .}"), "{c: 1}");
     run_alone(&(policy.to_owned() + &g + &p + &c)).renders("c", "{from: type, c: 1}");
     run_alone(&(policy.to_owned() + &c + &p + &g)).renders("c", "{from: type, c: 1}");
@@ -426,9 +499,14 @@ fn parent_must_be_in_a_higher_layer() {
         .replace("{key1: value1}", "{key1: value1} # <- refused-parent-match");
     for (parent, child) in [("site", "site"), ("site", "region")] {
         let parent = document("parent", &PARENT_METADATA.replace("global", parent), PARENT);
-        let child =
-            document("child", &action.replace("layer: site", &format!("layer: {child}")), CHILD);
-        run(&(parent + &child)).raises("not above it").renders("child", CHILD);
+        let child = document(
+            "child",
+            &action.replace("layer: site", &format!("layer: {child}")),
+            CHILD,
+        );
+        run(&(parent + &child))
+            .raises("not above it")
+            .renders("child", CHILD);
     }
 }
 
@@ -439,7 +517,11 @@ fn parent_must_be_in_a_higher_layer() {
 #[test]
 fn substitution_comes_after_the_actions_of_each_layer() {
     let source = |name: &str| {
-        document(name, "layeringDefinition: {abstract: false, layer: site}", &format!("of-{name}"))
+        document(
+            name,
+            "layeringDefinition: {abstract: false, layer: site}",
+            &format!("of-{name}"),
+        )
     };
     let substitution = |name: &str, destinations: &str| {
         format!(
@@ -466,8 +548,11 @@ fn parents_form_a_chain() {
             .replace("layer: site", "layer: region")
             .replace("key1: value1", "key0: value0");
     let top = PARENT_METADATA.replace("key1: value1", "key0: value0");
-    run(&(document("child", &child_metadata("{method: merge, path: .c}"), "{c: 3}")
-        + &document("middle", &middle, "{b: 2}")
+    run(&(document(
+        "child",
+        &child_metadata("{method: merge, path: .c}"),
+        "{c: 3}",
+    ) + &document("middle", &middle, "{b: 2}")
         + &document("top", &top, "{a: 1, top: 0}")))
     .renders("middle", "{a: 1, b: 2}")
     .renders("child", "{a: 1, b: 2, c: 3}");
@@ -532,7 +617,10 @@ data:
 
 fn with_storage_policy(text: &str) -> String {
     text.replace("  labels:", "  storagePolicy: cleartext\n  labels:")
-        .replace("  name: site-1234\n", "  name: site-1234\n  storagePolicy: cleartext\n")
+        .replace(
+            "  name: site-1234\n",
+            "  name: site-1234\n  storagePolicy: cleartext\n",
+        )
 }
 
 /// "The rendered result for site-1234 would be" `a: {z: 3}, b: 4`.
@@ -556,18 +644,30 @@ fn sample_without_the_region() {
 /// The printed documents have no `storagePolicy`, so Deckhand's schemas refuse them.
 #[test]
 fn sample_as_printed_is_refused() {
-    run(&SAMPLE.concat().replace("metadata:\n", "metadata: # <- invalid-document\n"))
-        .raises("`global-1234` has no `metadata.storagePolicy`")
-        .raises("`region-1234` has no `metadata.storagePolicy`")
-        .raises("`site-1234` has no `metadata.storagePolicy`")
-        .renders("site-1234", "a:\n  z: 3\nb: 4");
+    run(&SAMPLE
+        .concat()
+        .replace("metadata:\n", "metadata: # <- invalid-document\n"))
+    .raises("`global-1234` has no `metadata.storagePolicy`")
+    .raises("`region-1234` has no `metadata.storagePolicy`")
+    .raises("`site-1234` has no `metadata.storagePolicy`")
+    .renders("site-1234", "a:\n  z: 3\nb: 4");
 }
 
 /// The result does not depend on the order of the documents.
 #[test]
 fn sample_in_any_order() {
-    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
-        let text: String = order.iter().map(|at| with_storage_policy(SAMPLE[*at])).collect();
+    for order in [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ] {
+        let text: String = order
+            .iter()
+            .map(|at| with_storage_policy(SAMPLE[*at]))
+            .collect();
         run(&text).renders("site-1234", "a:\n  z: 3\nb: 4");
     }
 }

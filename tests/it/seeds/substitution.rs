@@ -13,8 +13,15 @@ fn source(name: &str, data: &str) -> String {
 
 /// Document with substitutions, each on one line.
 fn destination(name: &str, substitutions: &str, data: &str) -> String {
-    let substitutions: String = substitutions.lines().map(|line| format!("\n  - {line}")).collect();
-    document(name, &format!("{SITE}\nsubstitutions:{substitutions}"), data)
+    let substitutions: String = substitutions
+        .lines()
+        .map(|line| format!("\n  - {line}"))
+        .collect();
+    document(
+        name,
+        &format!("{SITE}\nsubstitutions:{substitutions}"),
+        data,
+    )
 }
 
 /// One source and one destination.
@@ -115,7 +122,8 @@ chart:
 ";
 
 fn at<'a>(node: &'a Node, path: &str) -> &'a Node {
-    path.split('.').fold(node, |node, key| node.get(key).expect("the key is there"))
+    path.split('.')
+        .fold(node, |node, key| node.get(key).expect("the key is there"))
 }
 
 /// "The rendered document will look like" this. A document of `region` reads
@@ -434,8 +442,10 @@ fn cycle_cannot_be_rendered() {
     let from = |name: &str| {
         format!("{{src: {{schema: example/Kind/v1, name: {name}, path: .}}, dest: {{path: .x}}}}")
     };
-    let marked =
-        from("b").replace(", path: .}, dest", ", path: .}, # <- dependency-cycle\n     dest");
+    let marked = from("b").replace(
+        ", path: .}, dest",
+        ", path: .}, # <- dependency-cycle\n     dest",
+    );
     let a = document("a", &format!("{SITE}\nsubstitutions:\n  - {marked}"), "{}");
     let b = destination("b", &from("c"), "{}");
     let c = destination("c", &from("a"), "{}");
@@ -468,7 +478,9 @@ fn sources_are_concrete() {
     let is_abstract = document("source", &SITE.replace("false", "true"), "1");
     let substitution = format!("{{{FROM}, dest: {{path: .x}}}} # <- missing-source");
     let dest = destination("dest", &substitution, "{x: kept}");
-    run(&(is_abstract + &dest)).raises("`source`").renders("dest", "{x: kept}");
+    run(&(is_abstract + &dest))
+        .raises("`source`")
+        .renders("dest", "{x: kept}");
 }
 
 /// "during document rendering, substitution is applied at each layer after all merge actions
@@ -589,7 +601,10 @@ fn recursion_skips_values_that_do_not_match() {
         "{a: old, b: [odd, {c: x-old, d: 1, e: null}], f: {g: odd}}",
     )
     .raises_nothing()
-    .renders("dest", "{a: new, b: [odd, {c: x-new, d: 1, e: null}], f: {g: odd}}");
+    .renders(
+        "dest",
+        "{a: new, b: [odd, {c: x-new, d: 1, e: null}], f: {g: odd}}",
+    );
 }
 
 /// "Take care to specify the required recursion depth or else too-deep patterns
@@ -624,7 +639,9 @@ fn extracting(options: &str) -> String {
 fn source_pattern_needs_a_string() {
     for from in ["{v: {a: 1}}", "{v: [a]}", "{v: 1}"] {
         let substitution = extracting("pattern: a") + " # <- invalid-substitution";
-        substituted(from, &substitution, "{x: kept}").raises("`dest`").renders("dest", "{x: kept}");
+        substituted(from, &substitution, "{x: kept}")
+            .raises("`dest`")
+            .renders("dest", "{x: kept}");
     }
 }
 
@@ -654,7 +671,9 @@ fn whole_match_is_the_default() {
             .renders("dest", &format!("{{x: '{expected}'}}"));
     }
     let wrong = extracting("pattern: 'sha256:.*', match_group: 1") + " # <- invalid-substitution";
-    substituted(image, &wrong, "{x: kept}").raises("group").renders("dest", "{x: kept}");
+    substituted(image, &wrong, "{x: kept}")
+        .raises("group")
+        .renders("dest", "{x: kept}");
 }
 
 /// "Substitution of encrypted data works the same as substitution of cleartext

@@ -16,7 +16,11 @@ fn damage(site: &Site, id: &str) -> PathBuf {
     let object = object(site, id);
     let bytes = fs::read(&object).unwrap();
     fs::remove_file(&object).unwrap();
-    fs::write(&object, &b"garbage, and nothing else"[..bytes.len().min(25)]).unwrap();
+    fs::write(
+        &object,
+        &b"garbage, and nothing else"[..bytes.len().min(25)],
+    )
+    .unwrap();
     object
 }
 
@@ -45,11 +49,16 @@ fn unknown_revisions() {
     }
     let absent = "0123456789012345678901234567890123456789";
     let refusal = side(&site, &["--from", "HEAD", "--to", absent]).refusal();
-    assert!(refusal.contains(&format!("`{absent}`: this clone has no such commit")), "{refusal}");
+    assert!(
+        refusal.contains(&format!("`{absent}`: this clone has no such commit")),
+        "{refusal}"
+    );
     let clone = site.clone_to("clone", &[]);
     let refusal = side(&clone, &["--from", absent]).refusal();
     assert!(
-        refusal.ends_with(&format!("run `git fetch --no-tags origin {absent}` to fetch it")),
+        refusal.ends_with(&format!(
+            "run `git fetch --no-tags origin {absent}` to fetch it"
+        )),
         "{refusal}"
     );
 }
@@ -73,7 +82,10 @@ fn keep_references_in_reftable(site: &Site) {
     site.git(&["config", "extensions.refStorage", "reftable"]);
     site.write(".git/HEAD", "ref: refs/heads/.invalid\n");
     fs::remove_dir_all(site.path(".git/refs")).unwrap();
-    site.write(".git/refs/heads", "this repository uses the reftable format\n");
+    site.write(
+        ".git/refs/heads",
+        "this repository uses the reftable format\n",
+    );
     site.write(".git/reftable/tables.list", "");
 }
 
@@ -133,7 +145,10 @@ fn damaged_objects() {
         // the same with the object missing
         fs::remove_file(damaged).unwrap();
         let refusal = side(&site, flags).refusal();
-        assert!(refusal.contains("  help: "), "{revision} {flags:?}: {refusal}");
+        assert!(
+            refusal.contains("  help: "),
+            "{revision} {flags:?}: {refusal}"
+        );
     }
 }
 
@@ -158,15 +173,26 @@ fn forge_length(site: &Site, id: &str, kind: &str, length: u64) {
 #[test]
 fn object_with_a_huge_declared_length() {
     let site = site();
-    for (revision, kind) in [("HEAD^{tree}", "tree"), ("HEAD:site", "tree"), ("HEAD", "commit")] {
+    for (revision, kind) in [
+        ("HEAD^{tree}", "tree"),
+        ("HEAD:site", "tree"),
+        ("HEAD", "commit"),
+    ] {
         let id = id(&site, revision);
         let whole = fs::read(object(&site, &id)).unwrap();
         for length in [Repository::MAX_OBJECT_BYTES as u64 + 1, 1 << 40] {
             forge_length(&site, &id, kind, length);
             let ran = side(&site, &["--staged"]);
             let help = "help: run `git fsck` to list the missing objects";
-            assert!(ran.refusal().ends_with(help), "{revision} {length}: {ran:?}");
-            assert!(ran.stderr.contains("exceeds the configured allocation limit"), "{ran:?}");
+            assert!(
+                ran.refusal().ends_with(help),
+                "{revision} {length}: {ran:?}"
+            );
+            assert!(
+                ran.stderr
+                    .contains("exceeds the configured allocation limit"),
+                "{ran:?}"
+            );
         }
         fs::remove_file(object(&site, &id)).unwrap();
         fs::write(object(&site, &id), whole).unwrap();
@@ -188,7 +214,10 @@ fn tag_that_points_to_itself() {
     let help = "help: run `git fsck` to list the missing objects";
     for revision in ["loop", "loop~1", "loop^{commit}", ":/x", &own] {
         let refusal = side(&site, &["--from", revision]).refusal();
-        assert!(refusal.contains("is nested more than 100 levels deep"), "{refusal}");
+        assert!(
+            refusal.contains("is nested more than 100 levels deep"),
+            "{refusal}"
+        );
         assert!(refusal.ends_with(help), "{refusal}");
     }
     assert_eq!(side(&site, &["--from", "HEAD"]).code, 0);
@@ -219,7 +248,11 @@ fn commit_that_is_its_own_parent() {
     assert_eq!(side(&site, &["--from", "loop"]).sides()[0], own);
     let refusal = side(&site, &["--from", "loop^{/nothing}"]).refusal();
     assert!(refusal.contains("it is its own ancestor"), "{refusal}");
-    assert!(side(&site, &["--since", "loop"]).refusal().contains("help: "));
+    assert!(
+        side(&site, &["--since", "loop"])
+            .refusal()
+            .contains("help: ")
+    );
 }
 
 #[test]
@@ -258,7 +291,10 @@ fn damaged_file_ends_the_run_with_an_error() {
     let object = site.path(&format!(".git/objects/{}/{}", &id[..2], id[2..].trim()));
     let permissions = fs::metadata(&object).unwrap().permissions();
     fs::remove_file(&object).unwrap();
-    for (what, said) in [(Some("garbage"), "is damaged"), (None, "is missing in this clone")] {
+    for (what, said) in [
+        (Some("garbage"), "is damaged"),
+        (None, "is missing in this clone"),
+    ] {
         if let Some(text) = what {
             fs::write(&object, text).unwrap();
             fs::set_permissions(&object, permissions.clone()).unwrap();
@@ -290,11 +326,18 @@ fn damaged_index() {
         bytes[from..from + length].fill(0xff);
         fs::write(&index, bytes).unwrap();
         let refusal = side(&site, &["--staged"]).refusal();
-        assert!(refusal.starts_with("error: cannot read the index `"), "{refusal}");
+        assert!(
+            refusal.starts_with("error: cannot read the index `"),
+            "{refusal}"
+        );
         assert!(refusal.contains("`  help: move `"), "{refusal}");
         fs::rename(&index, site.beside().join("moved")).unwrap();
         site.git(&["reset", "--quiet"]);
-        assert_eq!(side(&site, &["--staged"]).code, 0, "the command in the help works");
+        assert_eq!(
+            side(&site, &["--staged"]).code,
+            0,
+            "the command in the help works"
+        );
     }
 }
 
@@ -333,9 +376,18 @@ fn unmerged_index_without_a_merge_in_progress() {
     site.write("site/a.yaml", "topic\n");
     site.commit();
     let works: [(&[&str], &str); 4] = [
-        (&["cherry-pick", "main"], ", or run `git cherry-pick --abort`"),
-        (&["revert", "--no-edit", "main"], ", or run `git revert --abort`"),
-        (&["rebase", "--quiet", "main"], ", or run `git rebase --abort`"),
+        (
+            &["cherry-pick", "main"],
+            ", or run `git cherry-pick --abort`",
+        ),
+        (
+            &["revert", "--no-edit", "main"],
+            ", or run `git revert --abort`",
+        ),
+        (
+            &["rebase", "--quiet", "main"],
+            ", or run `git rebase --abort`",
+        ),
         (&["checkout", "--quiet", "--merge", "main"], ""),
     ];
     for (command, abort) in works {
@@ -375,7 +427,10 @@ fn unmerged_index() {
     );
     site.git(&["add", "site/a.yaml"]);
     let refusal = side(&site, &["--staged"]).refusal();
-    assert!(refusal.starts_with("error: `site/b.yaml` in the index is unmerged"), "{refusal}");
+    assert!(
+        refusal.starts_with("error: `site/b.yaml` in the index is unmerged"),
+        "{refusal}"
+    );
     site.git(&["merge", "--abort"]);
     assert_eq!(side(&site, &["--staged"]).code, 0);
 }

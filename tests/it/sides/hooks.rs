@@ -13,8 +13,10 @@ fn hook(site: &Site, name: &str, script: &str) {
 
 fn hook_in(git_folder: &str, site: &Site, name: &str, script: &str) {
     let record = site.beside().join("record").display().to_string();
-    let text =
-        format!("#!/bin/sh\nside='{} debug side'\n({script}) > '{record}' 2>&1\n", program());
+    let text = format!(
+        "#!/bin/sh\nside='{} debug side'\n({script}) > '{record}' 2>&1\n",
+        program()
+    );
     let path = site.path(git_folder).join("hooks").join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, text).unwrap();
@@ -35,13 +37,32 @@ fn commit_hooks_see_the_committed_files() {
     let site = site();
     let commits: [(&str, &[&str]); 5] = [
         ("all", &["commit", "--quiet", "--all", "--message=all"]),
-        ("one path", &["commit", "--quiet", "--message=path", "site/a.yaml"]),
-        ("included", &["commit", "--quiet", "--message=i", "--include", "site/a.yaml"]),
+        (
+            "one path",
+            &["commit", "--quiet", "--message=path", "site/a.yaml"],
+        ),
+        (
+            "included",
+            &[
+                "commit",
+                "--quiet",
+                "--message=i",
+                "--include",
+                "site/a.yaml",
+            ],
+        ),
         ("plain", &["commit", "--quiet", "--message=plain"]),
-        ("amended", &["commit", "--quiet", "--amend", "--message=amended"]),
+        (
+            "amended",
+            &["commit", "--quiet", "--amend", "--message=amended"],
+        ),
     ];
     // the last one changes to another repository, as nested repositories do
-    let scripts = ["$side --staged", "PRE_COMMIT=1 $side --auto", "cd site && $side --staged"];
+    let scripts = [
+        "$side --staged",
+        "PRE_COMMIT=1 $side --auto",
+        "cd site && $side --staged",
+    ];
     let mut state = 0;
     for script in scripts {
         hook(&site, "pre-commit", script);
@@ -55,7 +76,10 @@ fn commit_hooks_see_the_committed_files() {
             let head = id(&site, "HEAD");
             site.git(command);
             let (lines, files) = recorded(&site);
-            assert_eq!(lines[1..], [format!("from: commit {head}"), "to: the index".into()]);
+            assert_eq!(
+                lines[1..],
+                [format!("from: commit {head}"), "to: the index".into()]
+            );
             assert_eq!(files, in_commit(&site, "HEAD"), "{kind}: {script}");
             site.git(&["reset", "--quiet", "--hard"]);
             fs::remove_file(site.path("untracked.yaml")).unwrap_or_default();
@@ -95,10 +119,24 @@ fn hook_in_a_linked_worktree() {
     hook(&site, "pre-commit", "$side --staged");
     fs::write(format!("{linked}/site/a.yaml"), "linked\n").unwrap();
     let tree = |site: &Site| in_commit(site, "topic");
-    site.git(&["-C", &linked, "commit", "--quiet", "--all", "--message=linked"]);
+    site.git(&[
+        "-C",
+        &linked,
+        "commit",
+        "--quiet",
+        "--all",
+        "--message=linked",
+    ]);
     assert_eq!(recorded(&site).1, tree(&site));
     fs::write(format!("{linked}/site/a.yaml"), "again\n").unwrap();
-    site.git(&["-C", &linked, "commit", "--quiet", "--message=path", "site/a.yaml"]);
+    site.git(&[
+        "-C",
+        &linked,
+        "commit",
+        "--quiet",
+        "--message=path",
+        "site/a.yaml",
+    ]);
     assert_eq!(recorded(&site).1, tree(&site));
 }
 
@@ -116,7 +154,12 @@ fn hook_of_a_repository_with_a_separate_git_dir() {
         let apart = site.beside().join(apart);
         fs::create_dir_all(apart.parent().unwrap()).unwrap();
         fs::write(apart.parent().unwrap().join("stray.yaml"), "stray\n").unwrap();
-        site.git(&["init", "--quiet", "--separate-git-dir", &apart.display().to_string()]);
+        site.git(&[
+            "init",
+            "--quiet",
+            "--separate-git-dir",
+            &apart.display().to_string(),
+        ]);
         site.write("site/a.yaml", "apart\n");
         site.git(&["commit", "--quiet", "--all", "--message=apart"]);
         let (lines, files) = recorded(&site);
@@ -133,10 +176,20 @@ fn hook_in_a_submodule() {
     for script in ["$side --since HEAD", "cd site && $side --since HEAD"] {
         hook_in(".git/modules/module", &site, "pre-commit", script);
         site.write("module/site/a.yaml", script);
-        site.git(&["-C", "module", "commit", "--quiet", "--all", "--message=inner"]);
+        site.git(&[
+            "-C",
+            "module",
+            "commit",
+            "--quiet",
+            "--all",
+            "--message=inner",
+        ]);
         let (lines, files) = recorded(&site);
         assert_eq!(lines[2], "to: the working tree");
-        let names: Vec<&str> = files.iter().filter_map(|line| line.split(' ').nth(1)).collect();
+        let names: Vec<&str> = files
+            .iter()
+            .filter_map(|line| line.split(' ').nth(1))
+            .collect();
         assert_eq!(names, ["site/a.yaml", "site/b.yaml"], "{script}");
     }
 }
@@ -155,7 +208,10 @@ fn server_side_push_hooks() {
     let sides = ["HEAD~1", "HEAD"].map(|revision| id(&site, revision));
     assert_eq!(
         lines[1..],
-        [format!("from: commit {}", sides[0]), format!("to: commit {}", sides[1])]
+        [
+            format!("from: commit {}", sides[0]),
+            format!("to: commit {}", sides[1])
+        ]
     );
     assert_eq!(files, in_commit(&site, "HEAD"));
 
@@ -165,7 +221,10 @@ fn server_side_push_hooks() {
     assert!(site.try_git(&["push", "--quiet", &url, "main"]).is_err());
     let text = fs::read_to_string(remote.beside().join("record")).unwrap();
     assert!(text.contains("this clone has no such commit"), "{text}");
-    assert!(text.contains("help: git quarantines pushed objects"), "{text}");
+    assert!(
+        text.contains("help: git quarantines pushed objects"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -175,17 +234,26 @@ fn failing_hook_prevents_the_commit() {
     site.write("site/a.yaml", "refused\n");
     site.git(&["add", "--all"]);
     let before = id(&site, "HEAD");
-    assert!(site.try_git(&["commit", "--quiet", "--message=refused"]).is_err());
+    assert!(
+        site.try_git(&["commit", "--quiet", "--message=refused"])
+            .is_err()
+    );
     let text = fs::read_to_string(site.beside().join("record")).unwrap();
-    assert!(text.starts_with("error: unknown revision `nosuch`"), "{text}");
+    assert!(
+        text.starts_with("error: unknown revision `nosuch`"),
+        "{text}"
+    );
     assert_eq!(id(&site, "HEAD"), before);
 }
 
 /// Without a previous commit, git compares with the empty tree.
 #[test]
 fn hook_of_the_very_first_commit() {
-    for script in ["$side --staged", "PRE_COMMIT=1 $side --auto", "CI=1 PRE_COMMIT=1 $side --auto"]
-    {
+    for script in [
+        "$side --staged",
+        "PRE_COMMIT=1 $side --auto",
+        "CI=1 PRE_COMMIT=1 $side --auto",
+    ] {
         let site = Site::new(&[]);
         site.write("site/a.yaml", "a\n");
         site.write("untracked.yaml", "untracked\n");
@@ -193,7 +261,10 @@ fn hook_of_the_very_first_commit() {
         site.git(&["add", "site"]);
         site.git(&["commit", "--quiet", "--message=first"]);
         let (lines, files) = recorded(&site);
-        assert!(lines[0].ends_with("staged: nothing against the index"), "{lines:?}");
+        assert!(
+            lines[0].ends_with("staged: nothing against the index"),
+            "{lines:?}"
+        );
         assert_eq!(lines[1..], ["from: nothing", "to: the index"]);
         assert_eq!(files, in_commit(&site, "HEAD"), "{script}");
     }
@@ -213,7 +284,12 @@ fn push_of_all_commits_to_an_empty_remote() {
     let pushed = id(&site, "topic");
     let of_prek = ("PRE_COMMIT_TO_REF", pushed.as_str());
     for branch in ["refs/heads/topic", &pushed] {
-        for further in [&[][..], &[("CI", "true")], &[of_prek], &[of_prek, ("CI", "true")]] {
+        for further in [
+            &[][..],
+            &[("CI", "true")],
+            &[of_prek],
+            &[of_prek, ("CI", "true")],
+        ] {
             let push = [
                 ("PRE_COMMIT", "1"),
                 ("PRE_COMMIT_LOCAL_BRANCH", branch),
@@ -236,7 +312,12 @@ fn push_of_all_commits_to_an_empty_remote() {
 fn push_of_a_branch_that_is_not_checked_out() {
     let site = site();
     let remote = site.clone_to("remote.git", &["--bare"]);
-    site.git(&["remote", "add", "origin", &remote.root.display().to_string()]);
+    site.git(&[
+        "remote",
+        "add",
+        "origin",
+        &remote.root.display().to_string(),
+    ]);
     site.git(&["branch", "topic", "HEAD~1"]);
     site.git(&["push", "--quiet", "origin", "topic"]);
     site.git(&["checkout", "--quiet", "topic"]);
@@ -248,9 +329,15 @@ fn push_of_a_branch_that_is_not_checked_out() {
     hook(&site, "pre-push", script);
     site.git(&["push", "--quiet", "origin", "topic"]);
     let (lines, files) = recorded(&site);
-    assert!(lines[0].starts_with("chosen: pre-commit-refs: "), "{lines:?}");
+    assert!(
+        lines[0].starts_with("chosen: pre-commit-refs: "),
+        "{lines:?}"
+    );
     let (from, to) = (id(&site, "topic~1"), id(&site, "topic"));
-    assert_eq!(lines[1..], [format!("from: commit {from}"), format!("to: commit {to}")]);
+    assert_eq!(
+        lines[1..],
+        [format!("from: commit {from}"), format!("to: commit {to}")]
+    );
     assert_eq!(files, in_commit(&site, "topic"));
     assert_ne!(files, in_index(&site), "another branch is checked out");
 }

@@ -72,7 +72,14 @@ fn github_pull_request_with_test_merge() {
              (with `actions/checkout`: `fetch-depth: 2`)"
         )
     );
-    one.git(&["fetch", "--quiet", "--no-tags", "--depth=1", "origin", &main]);
+    one.git(&[
+        "fetch",
+        "--quiet",
+        "--no-tags",
+        "--depth=1",
+        "origin",
+        &main,
+    ]);
     assert_eq!(github(&one, "pull_request", &event).chosen(), ran.chosen());
 }
 
@@ -86,13 +93,22 @@ fn github_pull_request_with_its_head_checked_out() {
     assert_eq!(ran.sides(), [id(&site, "topic~1"), id(&site, "topic")]);
     let one = site.clone_to("one", &["--depth=1", "--branch=topic"]);
     let refusal = github(&one, "pull_request", &event).refusal();
-    assert!(refusal.contains("unknown revision `origin/main`"), "{refusal}");
-    assert!(refusal.contains("`git fetch --unshallow origin "), "{refusal}");
+    assert!(
+        refusal.contains("unknown revision `origin/main`"),
+        "{refusal}"
+    );
+    assert!(
+        refusal.contains("`git fetch --unshallow origin "),
+        "{refusal}"
+    );
 
     // `pull_request_target` checks out the target without the changes of the request
     let target = site.clone_to("target", &["--branch=main"]);
     let refusal = github(&target, "pull_request_target", &event).refusal();
-    assert!(refusal.contains("the pull request is not checked out"), "{refusal}");
+    assert!(
+        refusal.contains("the pull request is not checked out"),
+        "{refusal}"
+    );
 }
 
 #[test]
@@ -104,7 +120,10 @@ fn github_push() {
     };
     let (first, last) = (id(&site, "main~2"), id(&site, "main"));
     let ran = github(&site, "push", &push(&first, &last));
-    assert_eq!((ran.code(), ran.sides()), ("github-push", [&*first, &*last]));
+    assert_eq!(
+        (ran.code(), ran.sides()),
+        ("github-push", [&*first, &*last])
+    );
     // a new branch, and a branch whose old commits were deleted
     let gone = "1234567890123456789012345678901234567890";
     for before in [NULL, gone] {
@@ -112,11 +131,20 @@ fn github_push() {
         assert_eq!(ran.code(), "github-push-first-parent");
         assert_eq!(ran.sides(), [&*id(&site, "main~1"), &*last]);
     }
-    assert_eq!(github(&site, "push", &push(NULL, &first)).stdout, "no comparison\n");
-    assert_eq!(github(&site, "push", &push(&first, NULL)).stdout, "no comparison\n");
+    assert_eq!(
+        github(&site, "push", &push(NULL, &first)).stdout,
+        "no comparison\n"
+    );
+    assert_eq!(
+        github(&site, "push", &push(&first, NULL)).stdout,
+        "no comparison\n"
+    );
 
     let one = site.clone_to("one", &["--depth=1", "--branch=main"]);
-    for (before, absent) in [(first.as_str(), first.as_str()), (NULL, &id(&site, "main~1"))] {
+    for (before, absent) in [
+        (first.as_str(), first.as_str()),
+        (NULL, &id(&site, "main~1")),
+    ] {
         let refusal = github(&one, "push", &push(before, &last)).refusal();
         let fetch = format!("`git fetch --no-tags --depth=1 origin {absent}` to fetch it");
         assert!(refusal.ends_with(&fetch), "{refusal}");
@@ -129,18 +157,35 @@ fn github_merge_group_and_other_events() {
     let (base, head) = (id(&site, "main"), id(&site, "merge"));
     let event = format!(r#"{{"merge_group": {{"base_sha": "{base}", "head_sha": "{head}"}}}}"#);
     let ran = github(&site, "merge_group", &event);
-    assert_eq!((ran.code(), ran.sides()), ("github-merge-group", [&*base, &*head]));
+    assert_eq!(
+        (ran.code(), ran.sides()),
+        ("github-merge-group", [&*base, &*head])
+    );
     site.git(&["checkout", "--quiet", "main"]);
     assert_eq!(github(&site, "schedule", "{}").stdout, "no comparison\n");
-    for (name, event) in [("merge_group", "{}"), ("push", r#"{"before": 1}"#), ("push", "{")] {
+    for (name, event) in [
+        ("merge_group", "{}"),
+        ("push", r#"{"before": 1}"#),
+        ("push", "{"),
+    ] {
         let refusal = github(&site, name, event).refusal();
-        assert!(refusal.starts_with("error: the event of this GitHub job"), "{refusal}");
+        assert!(
+            refusal.starts_with("error: the event of this GitHub job"),
+            "{refusal}"
+        );
     }
     let variables = [("GITHUB_ACTIONS", "true"), ("GITHUB_EVENT_NAME", "push")];
-    assert!(auto(&site, &variables).refusal().contains("GITHUB_EVENT_PATH is not set"));
+    assert!(
+        auto(&site, &variables)
+            .refusal()
+            .contains("GITHUB_EVENT_PATH is not set")
+    );
     let unreadable = [("GITHUB_EVENT_PATH", "/no/such/event.json")];
     let refusal = auto(&site, &[&variables[..], &unreadable].concat()).refusal();
-    assert!(refusal.contains("cannot read the file `/no/such/event.json`"), "{refusal}");
+    assert!(
+        refusal.contains("cannot read the file `/no/such/event.json`"),
+        "{refusal}"
+    );
 }
 
 #[test]
@@ -155,12 +200,18 @@ fn gitlab() {
         ("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA", ""),
     ];
     let ran = auto(&site, &variables);
-    assert_eq!((ran.code(), ran.sides()), ("gitlab-merge-request", [&*base, &*topic]));
+    assert_eq!(
+        (ran.code(), ran.sides()),
+        ("gitlab-merge-request", [&*base, &*topic])
+    );
     let (main, merge) = (id(&site, "main"), id(&site, "merge"));
     variables[3].1 = &merge;
     variables[4].1 = &topic;
     let ran = auto(&site, &variables);
-    assert_eq!((ran.code(), ran.sides()), ("gitlab-merge-first-parent", [&*main, &*merge]));
+    assert_eq!(
+        (ran.code(), ran.sides()),
+        ("gitlab-merge-first-parent", [&*main, &*merge])
+    );
 
     let clone = site.clone_to("clone", &["--depth=1", "--branch=topic"]);
     variables[3].1 = &topic;
@@ -216,8 +267,10 @@ fn gerrit() {
         ("gerrit-first-parent", [&*id(&site, "topic~1"), &topic])
     );
     let clone = site.clone_to("clone", &["--single-branch", "--branch=main"]);
-    let variables =
-        [("GERRIT_PATCHSET_REVISION", &*topic), ("GERRIT_REFSPEC", "refs/changes/1/1/1")];
+    let variables = [
+        ("GERRIT_PATCHSET_REVISION", &*topic),
+        ("GERRIT_REFSPEC", "refs/changes/1/1/1"),
+    ];
     let refusal = auto(&clone, &variables).refusal();
     assert!(
         refusal.ends_with("run `git fetch origin refs/changes/1/1/1` to fetch it"),
@@ -229,15 +282,30 @@ fn gerrit() {
 fn pre_commit_with_and_without_revisions() {
     let site = forked();
     let (from, to) = (id(&site, "main"), id(&site, "topic"));
-    let ran = auto(&site, &[("PRE_COMMIT_FROM_REF", "main"), ("PRE_COMMIT_TO_REF", "topic")]);
-    assert_eq!((ran.code(), ran.sides()), ("pre-commit-refs", [&*from, &*to]));
-    assert_eq!(ran.chosen()[0], "chosen: pre-commit-refs: main against topic");
+    let ran = auto(
+        &site,
+        &[
+            ("PRE_COMMIT_FROM_REF", "main"),
+            ("PRE_COMMIT_TO_REF", "topic"),
+        ],
+    );
+    assert_eq!(
+        (ran.code(), ran.sides()),
+        ("pre-commit-refs", [&*from, &*to])
+    );
+    assert_eq!(
+        ran.chosen()[0],
+        "chosen: pre-commit-refs: main against topic"
+    );
     let refusal = auto(&site, &[("PRE_COMMIT_FROM_REF", "main")]).refusal();
     assert!(refusal.contains("only one of"), "{refusal}");
 
     // a job that checks all files of a commit has nothing staged
     let ran = auto(&site, &[("PRE_COMMIT", "1")]);
-    assert_eq!((ran.code(), ran.sides()[1]), ("pre-commit-staged", "the index"));
+    assert_eq!(
+        (ran.code(), ran.sides()[1]),
+        ("pre-commit-staged", "the index")
+    );
     let job = [("PRE_COMMIT", "1"), ("CI", "true")];
     let ran = auto(&site, &job);
     assert_eq!((ran.code(), ran.sides()[0]), ("default-branch", &*from));
@@ -265,16 +333,25 @@ fn default_branch_is_the_base_outside_of_ci() {
     let clone = site.clone_to("clone", &[]);
     clone.git(&["checkout", "--quiet", "topic"]);
     let ran = auto(&clone, &[]);
-    assert!(ran.chosen()[0].contains("merge-base of origin/trunk and HEAD"), "{ran:?}");
+    assert!(
+        ran.chosen()[0].contains("merge-base of origin/trunk and HEAD"),
+        "{ran:?}"
+    );
     assert_eq!(ran.sides()[0], fork);
     clone.git(&["remote", "set-head", "origin", "--delete"]);
     let ran = auto(&clone, &[]);
-    assert!(ran.chosen()[0].contains("merge-base of origin/main and HEAD"), "{ran:?}");
+    assert!(
+        ran.chosen()[0].contains("merge-base of origin/main and HEAD"),
+        "{ran:?}"
+    );
 
     // on the base branch itself, there is nothing to compare
     site.git(&["checkout", "--quiet", "main"]);
     assert_eq!(auto(&site, &[("CI", "true")]).stdout, "no comparison\n");
-    assert_eq!(auto(&site, &[("CI", "false")]).sides()[0], id(&site, "main"));
+    assert_eq!(
+        auto(&site, &[("CI", "false")]).sides()[0],
+        id(&site, "main")
+    );
     let other = Site::new(&[]);
     other.write("a.yaml", "a\n");
     other.commit();
@@ -285,7 +362,10 @@ fn default_branch_is_the_base_outside_of_ci() {
 #[test]
 fn flags_override_the_environment() {
     let site = forked();
-    let variables = [("PRE_COMMIT_FROM_REF", "main"), ("PRE_COMMIT_TO_REF", "topic")];
+    let variables = [
+        ("PRE_COMMIT_FROM_REF", "main"),
+        ("PRE_COMMIT_TO_REF", "topic"),
+    ];
     let ran = side_in(&site.root, &["--staged"], variables);
     assert_eq!(ran, side(&site, &["--staged"]));
     assert_eq!(ran.code(), "staged");

@@ -34,7 +34,9 @@ fn history(numbers: &mut Numbers) -> Site {
             arguments.extend(["-p", &second]);
         }
         let mut command = site.command(&arguments);
-        command.env("GIT_COMMITTER_DATE", &date).env("GIT_AUTHOR_DATE", &date);
+        command
+            .env("GIT_COMMITTER_DATE", &date)
+            .env("GIT_AUTHOR_DATE", &date);
         let output = command.output().unwrap();
         assert!(output.status.success(), "{output:?}");
         commits.push(String::from_utf8(output.stdout).unwrap().trim().to_owned());
@@ -54,7 +56,11 @@ fn merge_base_is_that_of_git_or_an_error() {
         let site = history(&mut numbers);
         let bases = site.git(&["merge-base", "--all", "one", "other"]);
         let bases: Vec<&str> = bases.lines().collect();
-        let base = site.repository().merge_base("one", "other").unwrap().unwrap();
+        let base = site
+            .repository()
+            .merge_base("one", "other")
+            .unwrap()
+            .unwrap();
         assert!(bases.contains(&base.as_str()), "{base} of {bases:?}");
         for depth in 1..=5 {
             let depth = format!("--depth={depth}");
@@ -63,11 +69,19 @@ fn merge_base_is_that_of_git_or_an_error() {
                 Ok(base) => {
                     found += 1;
                     let base = base.unwrap();
-                    assert!(bases.contains(&base.as_str()), "{depth}: {base} of {bases:?}");
+                    assert!(
+                        bases.contains(&base.as_str()),
+                        "{depth}: {base} of {bases:?}"
+                    );
                 }
                 Err(error) => {
                     refused += 1;
-                    assert!(error.help().unwrap().contains("`git fetch --unshallow origin`"));
+                    assert!(
+                        error
+                            .help()
+                            .unwrap()
+                            .contains("`git fetch --unshallow origin`")
+                    );
                 }
             }
         }
@@ -82,7 +96,10 @@ fn unrelated_histories_differ_from_truncated_ones() {
     clone.git(&["checkout", "--quiet", "--orphan", "other"]);
     clone.commit();
     let refusal = side(&clone, &["--since", "main"]).refusal();
-    assert!(refusal.contains("is not in this shallow clone"), "{refusal}");
+    assert!(
+        refusal.contains("is not in this shallow clone"),
+        "{refusal}"
+    );
     clone.git(&["fetch", "--quiet", "--unshallow", "origin"]);
     let refusal = side(&clone, &["--since", "main"]).refusal();
     assert!(refusal.contains("have no commit in common"), "{refusal}");
@@ -105,7 +122,14 @@ fn command_in_help_makes_the_base_available() {
     let refusal = side(&clone, &["--from", &before]).refusal();
     let fetch = format!("`git fetch --no-tags --depth=1 origin {before}` to fetch it");
     assert!(refusal.ends_with(&fetch), "{refusal}");
-    clone.git(&["fetch", "--quiet", "--no-tags", "--depth=1", "origin", &before]);
+    clone.git(&[
+        "fetch",
+        "--quiet",
+        "--no-tags",
+        "--depth=1",
+        "origin",
+        &before,
+    ]);
     assert_eq!(side(&clone, &["--from", &before]).sides()[0], before);
     clone.git(&["fetch", "--quiet", "--unshallow", "origin"]);
     let ran = side(&clone, &["--since", "origin/main"]);
@@ -123,9 +147,16 @@ fn fetch_with_a_depth_in_a_full_clone() {
     clone.commit();
     assert_eq!(side(&clone, &["--since", "origin/main"]).sides()[0], fork);
     clone.git(&["fetch", "--quiet", "--depth=1", "origin", "main"]);
-    assert!(clone.try_git(&["merge-base", "origin/main", "HEAD"]).is_err());
+    assert!(
+        clone
+            .try_git(&["merge-base", "origin/main", "HEAD"])
+            .is_err()
+    );
     let refusal = side(&clone, &["--since", "origin/main"]).refusal();
-    assert!(refusal.contains("run `git fetch --unshallow origin` to complete it"), "{refusal}");
+    assert!(
+        refusal.contains("run `git fetch --unshallow origin` to complete it"),
+        "{refusal}"
+    );
     clone.git(&["fetch", "--quiet", "--unshallow", "origin"]);
     assert_eq!(side(&clone, &["--since", "origin/main"]).sides()[0], fork);
 }

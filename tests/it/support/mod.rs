@@ -64,7 +64,10 @@ pub fn compare_files(
     gates: &Gates,
 ) -> Compared {
     let (of_base, of_head) = (layout_of(base), layout_of(head));
-    let (earlier, progress) = (Base::of_repository(base, of_base.as_ref()), Progress::default());
+    let (earlier, progress) = (
+        Base::of_repository(base, of_base.as_ref()),
+        Progress::default(),
+    );
     let settled = settled(head, Some(base), place, options, selectors);
     let accepted_by = match place {
         ConfigurationSource::Base => AcceptedBy::Base,
@@ -72,7 +75,10 @@ pub fn compare_files(
             AcceptedBy::Itself
         }
     };
-    let options = Options { accepted_by, ..settled };
+    let options = Options {
+        accepted_by,
+        ..settled
+    };
     let plan = options.plan(head, of_head.as_ref(), Some(earlier), &progress);
     let mut compared =
         compare(&plan, &Settings::default()).expect("files in memory can be compared");
@@ -91,15 +97,26 @@ fn settled(
     selectors: &Selectors,
 ) -> Options {
     let base = base.map(|base| base as &dyn Tree);
-    let around = ConfigurationTrees { tree, base, root: None };
+    let around = ConfigurationTrees {
+        tree,
+        base,
+        root: None,
+    };
     let found = find(Path::new(""), place, &around).expect("the configuration is valid");
     let settled =
         settle(&found, SemanticsFlags::default(), selectors).expect("the selectors are valid");
     match found.config.file {
         Some(_) => settled,
         None => {
-            let rules = layercake::rules::RuleOptions { is_undecided: false, ..settled.rules };
-            Options { deckhand: options, rules, ..settled }
+            let rules = layercake::rules::RuleOptions {
+                is_undecided: false,
+                ..settled.rules
+            };
+            Options {
+                deckhand: options,
+                rules,
+                ..settled
+            }
         }
     }
 }
@@ -108,8 +125,10 @@ fn settled(
 fn layout_of(tree: &MemoryTree) -> Option<Layout> {
     let root = RepoPath::new("");
     let paths = layercake::source::Tree::entries(tree, &root).expect("memory can be listed");
-    let in_site =
-        |path: &RepoPath| path.below(&RepoPath::new("site")).is_some_and(|it| it.contains('/'));
+    let in_site = |path: &RepoPath| {
+        path.below(&RepoPath::new("site"))
+            .is_some_and(|it| it.contains('/'))
+    };
     paths.iter().any(|entry| in_site(&entry.path)).then(|| {
         let layout = Layout::discover(tree, &root).expect("memory can be listed");
         layout.expect("the files are a site repository")
@@ -147,7 +166,12 @@ pub fn finding_text(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
 
 fn place(span: Span, sources: &SourceMap) -> String {
     let start = sources.start(span);
-    format!("{}:{}:{}", sources.get(span.file).path(), start.line, start.column)
+    format!(
+        "{}:{}:{}",
+        sources.get(span.file).path(),
+        start.line,
+        start.column
+    )
 }
 
 /// Asserts that a saved report and the report of the run are equal, and equal in each format.
@@ -163,25 +187,54 @@ pub mod saved {
     use super::sample::is_thorough;
 
     const STYLES: [TerminalStyle; 4] = [
-        TerminalStyle { width: 80, color: false, unicode: true, links: false },
-        TerminalStyle { width: 40, color: false, unicode: false, links: false },
-        TerminalStyle { width: 100, color: true, unicode: true, links: true },
-        TerminalStyle { width: 160, color: false, unicode: true, links: false },
+        TerminalStyle {
+            width: 80,
+            color: false,
+            unicode: true,
+            links: false,
+        },
+        TerminalStyle {
+            width: 40,
+            color: false,
+            unicode: false,
+            links: false,
+        },
+        TerminalStyle {
+            width: 100,
+            color: true,
+            unicode: true,
+            links: true,
+        },
+        TerminalStyle {
+            width: 160,
+            color: false,
+            unicode: true,
+            links: false,
+        },
     ];
 
     const LOOKS: [TerminalOptions; 3] = [
         TerminalOptions {
-            listing: FindingFilter { all: false, ignored: false },
+            listing: FindingFilter {
+                all: false,
+                ignored: false,
+            },
             limit: 8,
             detail: Detail::Usual,
         },
         TerminalOptions {
-            listing: FindingFilter { all: true, ignored: true },
+            listing: FindingFilter {
+                all: true,
+                ignored: true,
+            },
             limit: 0,
             detail: Detail::Whole,
         },
         TerminalOptions {
-            listing: FindingFilter { all: false, ignored: true },
+            listing: FindingFilter {
+                all: false,
+                ignored: true,
+            },
             limit: 1,
             detail: Detail::Figures,
         },
@@ -197,7 +250,11 @@ pub mod saved {
         let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
         let (documents, findings) = (checked.documents, &checked.findings);
         let run = ReportInput {
-            checked: CheckedSides::One { documents, sites: Vec::new(), findings },
+            checked: CheckedSides::One {
+                documents,
+                sites: Vec::new(),
+                findings,
+            },
             outputs: checked.sites.iter().map(|site| site.outputs).sum(),
             ..ReportInput::of_findings(findings)
         };
@@ -210,7 +267,10 @@ pub mod saved {
         let without = compared.without_rules();
         let checked = &compared.checked;
         let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
-        let sides = ReportedComparison { linted: false, ..sides(compared) };
+        let sides = ReportedComparison {
+            linted: false,
+            ..sides(compared)
+        };
         let run = ReportInput::of_comparison(sides, &compared.comparison, Some(&without));
         check_report(&Report::new(run, &view));
     }
@@ -261,19 +321,42 @@ pub mod saved {
         for format in Format::ALL {
             let of = |report: &Report| {
                 let mut out = Vec::new();
-                format.write(report, (look, style), RULES, &mut out).unwrap();
+                format
+                    .write(report, (look, style), RULES, &mut out)
+                    .unwrap();
                 String::from_utf8(out).unwrap()
             };
             let (live, saved) = (of(report), of(saved));
-            assert!(live == saved, "-o {}:\n{live}\nand saved:\n{saved}", format.name());
+            assert!(
+                live == saved,
+                "-o {}:\n{live}\nand saved:\n{saved}",
+                format.name()
+            );
         }
     }
 
     fn check_totals(report: &Report) {
-        let Totals { edits, changed_outputs, by_status, findings, .. } = &report.totals;
-        let ByStatus { changed, added, removed, broken, repaired, metadata, .. } = by_status;
+        let Totals {
+            edits,
+            changed_outputs,
+            by_status,
+            findings,
+            ..
+        } = &report.totals;
+        let ByStatus {
+            changed,
+            added,
+            removed,
+            broken,
+            repaired,
+            metadata,
+            ..
+        } = by_status;
         assert_eq!(*edits, report.edits.len());
-        assert_eq!(*changed_outputs, changed + added + removed + broken + repaired + metadata);
+        assert_eq!(
+            *changed_outputs,
+            changed + added + removed + broken + repaired + metadata
+        );
         let of_sites = report.sites.iter().map(|site| {
             let counts = site.counts;
             counts.changed + counts.added + counts.removed
@@ -281,8 +364,12 @@ pub mod saved {
         assert_eq!(*changed_outputs, of_sites.sum::<usize>());
         let of_groups: usize = report.groups.iter().map(|group| group.outputs).sum();
         assert_eq!(*changed_outputs + by_status.not_comparable, of_groups);
-        let open: usize =
-            report.findings.iter().filter(|it| it.is_new()).map(|finding| finding.count).sum();
+        let open: usize = report
+            .findings
+            .iter()
+            .filter(|it| it.is_new())
+            .map(|finding| finding.count)
+            .sum();
         assert_eq!(findings.all(), open);
     }
 
@@ -297,7 +384,9 @@ pub mod saved {
     pub fn full_and_json(report: &Report) -> [String; 2] {
         let mut full = Vec::new();
         let (look, style) = (LOOKS[1], STYLES[2]);
-        Format::Full.write(report, (look, &style), RULES, &mut full).unwrap();
+        Format::Full
+            .write(report, (look, &style), RULES, &mut full)
+            .unwrap();
         [String::from_utf8(full).unwrap(), json(report)]
     }
 }

@@ -13,7 +13,10 @@ pub fn sample<T, K: PartialEq>(cases: Vec<T>, kinds: impl Fn(&T) -> Vec<K>) -> V
     }
     let mut met: Vec<K> = Vec::new();
     let shows_new = |case: &T| {
-        let new: Vec<K> = kinds(case).into_iter().filter(|kind| !met.contains(kind)).collect();
+        let new: Vec<K> = kinds(case)
+            .into_iter()
+            .filter(|kind| !met.contains(kind))
+            .collect();
         let shows = !new.is_empty();
         met.extend(new);
         shows
@@ -24,6 +27,10 @@ pub fn sample<T, K: PartialEq>(cases: Vec<T>, kinds: impl Fn(&T) -> Vec<K>) -> V
 #[test]
 fn sample_covers_every_kind() {
     let kinds = |case: &&str| case.chars().collect();
-    let expected = if is_thorough() { vec!["ab", "a", "bc", "c"] } else { vec!["ab", "bc"] };
+    let expected = if is_thorough() {
+        vec!["ab", "a", "bc", "c"]
+    } else {
+        vec!["ab", "bc"]
+    };
     assert_eq!(sample(vec!["ab", "a", "bc", "c"], kinds), expected);
 }

@@ -16,14 +16,20 @@ fn changing_a_copy_does_not_change_the_original() {
         copy.insert(key("k2"), number(-2));
         assert_eq!(original, numbered(length));
         assert_eq!(copy.len(), original.len());
-        for (name, there, here) in
-            [("new", None, Some(-1)), ("k1", Some(1), None), ("k2", Some(2), Some(-2))]
-        {
+        for (name, there, here) in [
+            ("new", None, Some(-1)),
+            ("k1", Some(1), None),
+            ("k2", Some(2), Some(-2)),
+        ] {
             assert_eq!(original.get(name), there.map(number).as_ref(), "{name}");
             assert_eq!(copy.get(name), here.map(number).as_ref(), "{name}");
         }
         let names = |mapping: &Mapping| -> Vec<String> {
-            mapping.keys().filter_map(Key::as_str).map(str::to_owned).collect()
+            mapping
+                .keys()
+                .filter_map(Key::as_str)
+                .map(str::to_owned)
+                .collect()
         };
         let mut expected = names(&original);
         expected.remove(1);
@@ -33,7 +39,9 @@ fn changing_a_copy_does_not_change_the_original() {
 }
 
 fn numbered(length: i64) -> Mapping {
-    (0..length).map(|at| (key(&format!("k{at}")), number(at))).collect()
+    (0..length)
+        .map(|at| (key(&format!("k{at}")), number(at)))
+        .collect()
 }
 
 fn key(name: &str) -> Key {

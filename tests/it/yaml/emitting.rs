@@ -79,7 +79,10 @@ null: none
 ";
     let parsed = parse(some_file(), text);
     assert_eq!(parsed.problems, []);
-    assert_eq!(to_yaml(&parsed.documents[0].root, &EmitOptions::default()), text);
+    assert_eq!(
+        to_yaml(&parsed.documents[0].root, &EmitOptions::default()),
+        text
+    );
 }
 
 #[test]
@@ -90,15 +93,30 @@ fn secrets_are_hidden_completely() {
     mapping.insert(Key::string("key", secret.span), secret);
     let node = node(Value::Mapping(Arc::new(mapping)));
     assert_eq!(to_yaml(&node, &EmitOptions::default()), "key: (hidden)\n");
-    let shown = to_yaml(&node, &EmitOptions { show_secrets: true, origin: None });
-    assert_eq!(shown, "key:\n  a:\n    b:\n    - 1\n    - 2\n  c: |\n    x\n    y\n");
+    let shown = to_yaml(
+        &node,
+        &EmitOptions {
+            show_secrets: true,
+            origin: None,
+        },
+    );
+    assert_eq!(
+        shown,
+        "key:\n  a:\n    b:\n    - 1\n    - 2\n  c: |\n    x\n    y\n"
+    );
 }
 
 #[test]
 fn leaves_are_annotated_with_their_origin() {
     let root = read("a: 1\nb: |\n  x\n  y\nc: []\nd: !!set {e}\nf: [{g: h}]\n");
     let origin = |span: Span| format!("at {}\nnext", span.start);
-    let text = to_yaml(&root, &EmitOptions { show_secrets: false, origin: Some(&origin) });
+    let text = to_yaml(
+        &root,
+        &EmitOptions {
+            show_secrets: false,
+            origin: Some(&origin),
+        },
+    );
     let expected = "\
 a: 1  # at 3 next
 b: |  # at 8 next
@@ -143,16 +161,25 @@ pub fn any_value() -> impl Strategy<Value = Value> {
     any_scalar().prop_recursive(5, 40, 5, |inner| {
         let entries = vec((any_scalar(), inner.clone()), 0..5);
         let mapping = entries.prop_map(|entries| {
-            let entries = entries.into_iter().map(|(key, value)| (key_of(key), node(value)));
+            let entries = entries
+                .into_iter()
+                .map(|(key, value)| (key_of(key), node(value)));
             Value::Mapping(Arc::new(entries.collect()))
         });
         let set = vec(any_scalar(), 0..4).prop_map(|keys| {
-            let keys: Mapping =
-                keys.into_iter().map(|key| (key_of(key), node(Value::Null))).collect();
+            let keys: Mapping = keys
+                .into_iter()
+                .map(|key| (key_of(key), node(Value::Null)))
+                .collect();
             Value::Set(keys.keys().cloned().collect())
         });
         let pairs = vec((inner.clone(), inner.clone()), 0..4).prop_map(|pairs| {
-            Value::Pairs(pairs.into_iter().map(|(key, value)| (node(key), node(value))).collect())
+            Value::Pairs(
+                pairs
+                    .into_iter()
+                    .map(|(key, value)| (node(key), node(value)))
+                    .collect(),
+            )
         });
         let list = vec(inner, 0..5)
             .prop_map(|items| Value::Sequence(Arc::new(items.into_iter().map(node).collect())));
@@ -161,7 +188,10 @@ pub fn any_value() -> impl Strategy<Value = Value> {
 }
 
 fn key_of(value: Value) -> Key {
-    Key { value, span: Span::point(some_file(), 0) }
+    Key {
+        value,
+        span: Span::point(some_file(), 0),
+    }
 }
 
 fn any_scalar() -> impl Strategy<Value = Value> {
@@ -172,15 +202,23 @@ fn any_scalar() -> impl Strategy<Value = Value> {
         "([ \t]{0,3}[a#:-]{0,3}[ \t]{0,2}\n{0,3}){1,4}",
         any::<String>(),
         "[a-z ]{1010,1100}",
-        prop::sample::select(vec!["yes", "y", "null", "~", "", "<<", "=", "---", "...", "- a"])
-            .prop_map(str::to_owned),
+        prop::sample::select(vec![
+            "yes", "y", "null", "~", "", "<<", "=", "---", "...", "- a"
+        ])
+        .prop_map(str::to_owned),
     ];
     let date = (1..=9999_u16, 1..=12_u8, 1..=28_u8).prop_map(|(year, month, day)| Date {
         year,
         month,
         day,
     });
-    let moment = (date.clone(), 0..24_u8, 0..60_u8, 0..1_000_000_u32, any::<Option<i16>>())
+    let moment = (
+        date.clone(),
+        0..24_u8,
+        0..60_u8,
+        0..1_000_000_u32,
+        any::<Option<i16>>(),
+    )
         .prop_map(|(date, hour, minute, microsecond, offset)| Timestamp {
             date,
             hour,

@@ -33,10 +33,24 @@ fn tabs_and_question_marks_end_plain_scalars() {
     ] {
         let (text, at) = unmarked(marked);
         let parsed = parse(some_file(), &text);
-        assert_eq!((parsed.problems.len(), parsed.documents.len()), (0, 1), "{text:?}");
-        let Parsed { problems, documents, .. } = read(&text);
-        let [problem] = &problems[..] else { panic!("{text:?}: {problems:?}") };
-        assert_eq!(problem.kind, YamlProblemKind::RefusedByPython(refusal), "{text:?}");
+        assert_eq!(
+            (parsed.problems.len(), parsed.documents.len()),
+            (0, 1),
+            "{text:?}"
+        );
+        let Parsed {
+            problems,
+            documents,
+            ..
+        } = read(&text);
+        let [problem] = &problems[..] else {
+            panic!("{text:?}: {problems:?}")
+        };
+        assert_eq!(
+            problem.kind,
+            YamlProblemKind::RefusedByPython(refusal),
+            "{text:?}"
+        );
         assert_eq!(problem.span.range(), at, "{text:?}");
         assert!(documents.is_empty(), "{text:?}");
     }
@@ -55,7 +69,10 @@ fn tabs_and_question_marks_are_allowed_in_text() {
         ("? a\n: b?\n", r#"{"a":"b?"}"#),
         ("a: [? b]\n", r#"{"a":[{"b":null}]}"#),
         ("{? a : b}\n", r#"{"a":"b"}"#),
-        ("a: ['b?', \"c\t\"]\nd: e?\n", r#"{"a":["b?","c\t"],"d":"e?"}"#),
+        (
+            "a: ['b?', \"c\t\"]\nd: e?\n",
+            r#"{"a":["b?","c\t"],"d":"e?"}"#,
+        ),
         ("a: 1\na: 'b\tc'\n", r#"{"a":"b\tc"}"#),
         ("a: 'b\tc'\na: 1\n", r#"{"a":1}"#),
     ] {
@@ -86,9 +103,17 @@ fn text_accepted_by_python_only_is_read() {
 fn text_has_its_value_in_python() {
     for (text, libyaml, python) in [
         ("a: !\n", r#"{"a":""}"#, r#"{"a":null}"#),
-        ("# x\n\u{feff}a: b\n", r#"{"a":"b"}"#, "{\"\u{feff}a\":\"b\"}"),
+        (
+            "# x\n\u{feff}a: b\n",
+            r#"{"a":"b"}"#,
+            "{\"\u{feff}a\":\"b\"}",
+        ),
     ] {
-        assert_eq!(canonical(&parse(some_file(), text).documents[0].root), libyaml, "{text:?}");
+        assert_eq!(
+            canonical(&parse(some_file(), text).documents[0].root),
+            libyaml,
+            "{text:?}"
+        );
         assert_eq!(value_of(text), python, "{text:?}");
     }
 }
@@ -106,15 +131,25 @@ fn surrogates_are_kept_with_a_problem() {
         assert_ne!(parse(some_file(), &text).problems, [], "{text}");
         assert_eq!(value_of(&text), value, "{text}");
         let problems = read(&text).problems;
-        let [problem] = &problems[..] else { panic!("{text}: {problems:?}") };
-        assert_eq!((&problem.kind, problem.span.range()), (&YamlProblemKind::Surrogate, at));
+        let [problem] = &problems[..] else {
+            panic!("{text}: {problems:?}")
+        };
+        assert_eq!(
+            (&problem.kind, problem.span.range()),
+            (&YamlProblemKind::Surrogate, at)
+        );
     }
     // Only libyaml reads the comment.
     let commented = "\"\\ud83d\\ude00\": {a: [\"\\ude00\"#x\n]}";
     assert_eq!(value_of(commented), "{\"😀\":{\"a\":[\"\u{fffd}\"]}}");
     let three = r#"a: "\ud83d\ud83d\ude00 \udfff""#;
     assert_eq!(value_of(three), "{\"a\":\"\u{fffd}😀 \u{fffd}\"}");
-    for text in [r"a: \ud83d", r"a: '\ud83d'", r#"a: "\\ud83d""#, "a: |\n  \"\\ud83d\"\n"] {
+    for text in [
+        r"a: \ud83d",
+        r"a: '\ud83d'",
+        r#"a: "\\ud83d""#,
+        "a: |\n  \"\\ud83d\"\n",
+    ] {
         assert_eq!(read(text).problems, [], "{text}");
         assert!(value_of(text).contains(r"\\ud83d"), "{text}");
     }
@@ -126,7 +161,10 @@ fn only_the_given_range_is_read() {
     let text = "\t?\na: [b]\n--\tc: [d?]";
     let start = text.find('a').unwrap();
     let end = text.find("--").unwrap();
-    assert_eq!(parse_stretch(some_file(), text, start..end, Loader::Python).problems, []);
+    assert_eq!(
+        parse_stretch(some_file(), text, start..end, Loader::Python).problems,
+        []
+    );
     let problems = parse_stretch(some_file(), text, end + 3..text.len(), Loader::Python).problems;
     assert_eq!(text.get(problems[0].span.range()), Some("?"));
 }
@@ -137,8 +175,15 @@ fn read(text: &str) -> Parsed {
 
 #[track_caller]
 fn value_of(text: &str) -> String {
-    let Parsed { documents, problems, .. } = read(text);
-    let fatal: Vec<_> = problems.iter().filter(|problem| problem.kind.is_fatal()).collect();
+    let Parsed {
+        documents,
+        problems,
+        ..
+    } = read(text);
+    let fatal: Vec<_> = problems
+        .iter()
+        .filter(|problem| problem.kind.is_fatal())
+        .collect();
     assert!(fatal.is_empty(), "{text:?}: {fatal:?}");
     canonical(&documents[0].root)
 }

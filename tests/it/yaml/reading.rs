@@ -29,10 +29,22 @@ fn problems_have_the_span_of_their_cause() {
         ("a: &x\n  b: *x\n", "*x", "RecursiveAlias"),
     ] {
         let parsed = parse(some_file(), text);
-        let [problem] = parsed.problems.as_slice() else { panic!("{text}{:?}", parsed.problems) };
-        assert!(format!("{:?}", problem.kind).starts_with(kind), "{text}{problem:?}");
-        assert!(text[problem.span.start as usize..].starts_with(place), "{text}{problem:?}");
-        assert_eq!(parsed.documents.len(), usize::from(kind == "DuplicateKey"), "{text}");
+        let [problem] = parsed.problems.as_slice() else {
+            panic!("{text}{:?}", parsed.problems)
+        };
+        assert!(
+            format!("{:?}", problem.kind).starts_with(kind),
+            "{text}{problem:?}"
+        );
+        assert!(
+            text[problem.span.start as usize..].starts_with(place),
+            "{text}{problem:?}"
+        );
+        assert_eq!(
+            parsed.documents.len(),
+            usize::from(kind == "DuplicateKey"),
+            "{text}"
+        );
     }
 }
 
@@ -51,35 +63,55 @@ fn scalars_continue_and_end_as_in_libyaml() {
         let parsed = parse(some_file(), text);
         assert_eq!(parsed.problems, [], "{text:?}");
         let root = &parsed.documents[0].root;
-        assert_eq!(root.get("a").and_then(Node::as_str), Some(value), "{text:?}");
+        assert_eq!(
+            root.get("a").and_then(Node::as_str),
+            Some(value),
+            "{text:?}"
+        );
     }
 }
 
 #[test]
 fn later_documents_need_their_dashes() {
     let parsed = parse(some_file(), "a: 1\n...\nb: 2\n...\n---\nc: 3\n");
-    assert!(matches!(parsed.problems[0].kind, YamlProblemKind::RefusedByLibyaml(_)));
+    assert!(matches!(
+        parsed.problems[0].kind,
+        YamlProblemKind::RefusedByLibyaml(_)
+    ));
     assert_eq!(parsed.problems[0].span.start, 9);
     assert_eq!(parsed.documents.len(), 2);
 }
 
 #[test]
 fn problem_affects_one_document() {
-    let broken =
-        ["b: [", "b: !x 1", "b: *c", "? {}", "b: 2001-02-30", "b: {c: ,d\n}\n  x", "-\tb:\n\t- 1"];
+    let broken = [
+        "b: [",
+        "b: !x 1",
+        "b: *c",
+        "? {}",
+        "b: 2001-02-30",
+        "b: {c: ,d\n}\n  x",
+        "-\tb:\n\t- 1",
+    ];
     for broken in broken {
         let text = format!("---\na: 1\n---\n{broken}\n---\nc: 2\n...\n---\nd: 3\n");
         let parsed = parse(some_file(), &text);
         assert!(!parsed.problems.is_empty(), "{text}");
-        let keys: Vec<_> =
-            parsed.documents.iter().map(|document| keys(&document.root.value)).collect();
+        let keys: Vec<_> = parsed
+            .documents
+            .iter()
+            .map(|document| keys(&document.root.value))
+            .collect();
         assert_eq!(keys, [["a"], ["c"], ["d"]], "{text}{:?}", parsed.problems);
     }
 }
 
 #[test]
 fn every_problem_of_a_document_is_reported() {
-    let parsed = parse(some_file(), "a: !x 1\nb: *c\nd: 2001-02-30\ne: {e: 1, e: 2}\n");
+    let parsed = parse(
+        some_file(),
+        "a: !x 1\nb: *c\nd: 2001-02-30\ne: {e: 1, e: 2}\n",
+    );
     assert_eq!(parsed.problems.len(), 4);
 }
 
@@ -91,7 +123,10 @@ fn keys_are_equal_as_in_python() {
         ("{0: a, false: b, -0.0: c, ~: d, '': e}", 3),
         ("{100000000000000000000: a, 1.0e+20: b}", 1),
         ("{2001-12-14t21:59:43-05:00: a, 2001-12-15t02:59:43Z: b}", 1),
-        ("{2001-12-14t21:59:43: a, 2001-12-14t21:59:43Z: b, 2001-12-14: c}", 3),
+        (
+            "{2001-12-14t21:59:43: a, 2001-12-14t21:59:43Z: b, 2001-12-14: c}",
+            3,
+        ),
         // Each is a separate key in Python, but no lookup finds it.
         ("{.nan: a, .NAN: b}", 1),
     ] {
@@ -110,7 +145,10 @@ fn merged_keys_come_first_and_are_overridden() {
     assert_eq!(keys(&merged.value), ["y", "z", "x", "w"]);
     let written: Vec<&str> = ["y", "z", "x", "w"]
         .map(|key| {
-            let (key, node) = merged.as_mapping().and_then(|it| it.get_entry(key)).expect("a key");
+            let (key, node) = merged
+                .as_mapping()
+                .and_then(|it| it.get_entry(key))
+                .expect("a key");
             &text[key.span.to(node.span).range()]
         })
         .into();
@@ -119,21 +157,34 @@ fn merged_keys_come_first_and_are_overridden() {
 
 #[test]
 fn merge_key_accepts_sets_and_empty_lists() {
-    let parsed =
-        parse(some_file(), "{<<: !!set {a, b}, <<: [], \"<<\": 1, =: 2, !!merge x: {c: 3}}");
+    let parsed = parse(
+        some_file(),
+        "{<<: !!set {a, b}, <<: [], \"<<\": 1, =: 2, !!merge x: {c: 3}}",
+    );
     assert_eq!(parsed.problems, []);
-    assert_eq!(keys(&parsed.documents[0].root.value), ["a", "b", "c", "<<", "="]);
+    assert_eq!(
+        keys(&parsed.documents[0].root.value),
+        ["a", "b", "c", "<<", "="]
+    );
 }
 
 /// `<<` is resolved on the composed node, where a list is a list regardless of its tag; an alias is
 /// constructed independently.
 #[test]
 fn pairs_are_mappings_where_merged_or_aliased() {
-    let parsed = parse(some_file(), "a: !!pairs [&x {k: v}, {l: w}]\nb: *x\n<<: !!omap [*x]\n");
+    let parsed = parse(
+        some_file(),
+        "a: !!pairs [&x {k: v}, {l: w}]\nb: *x\n<<: !!omap [*x]\n",
+    );
     assert_eq!(parsed.problems, []);
     let root = &parsed.documents[0].root;
     assert_eq!(keys(&root.value), ["k", "a", "b"]);
-    assert_eq!(root.get("b").and_then(|it| it.get("k")).and_then(Node::as_str), Some("v"));
+    assert_eq!(
+        root.get("b")
+            .and_then(|it| it.get("k"))
+            .and_then(Node::as_str),
+        Some("v")
+    );
     let parsed = parse(some_file(), "a: 1\n<<: !!pairs [{a: 2, b: 3}]\n");
     assert_eq!(parsed.problems, []);
     assert_eq!(keys(&parsed.documents[0].root.value), ["a", "b"]);
@@ -154,7 +205,11 @@ fn size_counts_the_content_of_values() {
     ] {
         let parsed = parse(some_file(), text);
         let size = Size::of(&parsed.documents[0].root);
-        assert_eq!((size.nodes(), size.bytes(), size.height()), (nodes, bytes, height), "{text}");
+        assert_eq!(
+            (size.nodes(), size.bytes(), size.height()),
+            (nodes, bytes, height),
+            "{text}"
+        );
     }
 }
 
@@ -168,8 +223,14 @@ fn lone_exclamation_mark_ignores_quotes() {
 
 #[test]
 fn integers_have_a_limit() {
-    let parsed = parse(some_file(), &format!("a: {}", "7".repeat(YamlLimit::DIGITS + 1)));
-    assert_eq!(parsed.problems[0].kind, YamlProblemKind::OverLimit(YamlLimit::Digits));
+    let parsed = parse(
+        some_file(),
+        &format!("a: {}", "7".repeat(YamlLimit::DIGITS + 1)),
+    );
+    assert_eq!(
+        parsed.problems[0].kind,
+        YamlProblemKind::OverLimit(YamlLimit::Digits)
+    );
 }
 
 /// Parsed text without a problem is also accepted by libyaml.
@@ -177,7 +238,10 @@ fn integers_have_a_limit() {
 #[ignore = "needs the recorded corpus"]
 fn text_refused_by_libyaml_is_refused() {
     let cases = recorded("deckhand/yaml.json");
-    let texts: Vec<&str> = cases.iter().filter_map(|case| case["yaml"].as_str()).collect();
+    let texts: Vec<&str> = cases
+        .iter()
+        .filter_map(|case| case["yaml"].as_str())
+        .collect();
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     for round in 0..60_000 {
         let mut text = texts[round % texts.len()].to_owned();
@@ -185,7 +249,10 @@ fn text_refused_by_libyaml_is_refused() {
             mutate(&mut text, &texts, &mut random);
         }
         let parsed = parse(some_file(), &text);
-        assert!(!reads_without_problem(&parsed) || libyaml_reads(&text), "{text:?}");
+        assert!(
+            !reads_without_problem(&parsed) || libyaml_reads(&text),
+            "{text:?}"
+        );
     }
 }
 
@@ -251,7 +318,11 @@ fn mutate(text: &mut String, texts: &[&str], random: &mut Random) {
         "|2\n",
         "\n  ",
     ];
-    let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+    let places: Vec<usize> = text
+        .char_indices()
+        .map(|(at, _)| at)
+        .chain([text.len()])
+        .collect();
     let at = *random.pick(&places);
     match random.below(5) {
         0 => {
@@ -300,27 +371,49 @@ fn non_standard_yaml_is_read_as_by_libyaml() {
         ("[?x]\n", r#"[{"x":null}]"#),
         ("k: [?a : b]\n", r#"{"k":[{"a":"b"}]}"#),
         ("k: {?a : b, ?c}\n", r#"{"k":{"a":"b","c":null}}"#),
-        ("k: [x, ?a: b, ?a b\n c]\n", r#"{"k":["x",{"a":"b"},{"a b c":null}]}"#),
+        (
+            "k: [x, ?a: b, ?a b\n c]\n",
+            r#"{"k":["x",{"a":"b"},{"a b c":null}]}"#,
+        ),
         ("k: [?-a: 1, a ?b]\n", r#"{"k":[{"-a":1},"a ?b"]}"#),
         ("---\nkey: &an:chor value\n", r#"{"key":":chor value"}"#),
         ("- [\n\tfoo,\n foo\n ]\n", r#"[["foo","foo"]]"#),
         ("!!str {=: x}\n", r#""x""#),
-        ("k: !!int {a: b, =: '7', =: 8}\nl: !!str {=: {=: 1}}\n", r#"{"k":7,"l":"1"}"#),
+        (
+            "k: !!int {a: b, =: '7', =: 8}\nl: !!str {=: {=: 1}}\n",
+            r#"{"k":7,"l":"1"}"#,
+        ),
         ("a:\n  k: |4\n    #x\n\n  z: 1\n", r#"{"a":{"k":"","z":1}}"#),
-        ("a:\n  k: >4+\n      t\n\n    #x\n    #y\n  z: 1\n", r#"{"a":{"k":"t\n\n","z":1}}"#),
+        (
+            "a:\n  k: >4+\n      t\n\n    #x\n    #y\n  z: 1\n",
+            r#"{"a":{"k":"t\n\n","z":1}}"#,
+        ),
         ("a: {a: 1}\n\u{feff}\n", r#"{"a":{"a":1}}"#),
         ("a: [b,\r\n\u{feff}c]\n", r#"{"a":["b","c"]}"#),
         ("a: |\n x\n\u{feff}# c\nb: 1\n", r#"{"a":"x\n","b":1}"#),
         ("a: '\u{2028} x'\n", r#"{"a":"\u2028x"}"#),
-        ("a: 'it''s \n\n \u{2028}\n y'\n", r#"{"a":"it's\n\u2028\ny"}"#),
-        ("a: \"x\\\n  \u{2029} y\\ \u{2028} z\"\n", r#"{"a":"x\u2029y \u2028z"}"#),
-        ("{k: \"a\\\\ud83d\", l: '\\ud83d'}\n", r#"{"k":"a\\ud83d","l":"\\ud83d"}"#),
+        (
+            "a: 'it''s \n\n \u{2028}\n y'\n",
+            r#"{"a":"it's\n\u2028\ny"}"#,
+        ),
+        (
+            "a: \"x\\\n  \u{2029} y\\ \u{2028} z\"\n",
+            r#"{"a":"x\u2029y \u2028z"}"#,
+        ),
+        (
+            "{k: \"a\\\\ud83d\", l: '\\ud83d'}\n",
+            r#"{"k":"a\\ud83d","l":"\\ud83d"}"#,
+        ),
     ] {
         assert_reads(text, value);
     }
     let parsed = parse(some_file(), "d:\n  &a: v\n");
     assert_eq!(parsed.problems, []);
-    let inner = parsed.documents[0].root.get("d").and_then(Node::as_mapping).unwrap();
+    let inner = parsed.documents[0]
+        .root
+        .get("d")
+        .and_then(Node::as_mapping)
+        .unwrap();
     let (key, value) = inner.iter().next().unwrap();
     assert_eq!((&key.value, value.as_str()), (&Value::Null, Some("v")));
 }
@@ -331,20 +424,31 @@ fn tags_of_merged_collections_are_ignored() {
     for (text, value) in [
         ("{<<: !!map {a: !!int '3'}, b: 1}\n", r#"{"a":3,"b":1}"#),
         ("{<<: !!str {a: 1}}\n", r#"{"a":1}"#),
-        ("{<<: !other [!other {a: 1}, !!set {b: 2}]}\n", r#"{"a":1,"b":2}"#),
+        (
+            "{<<: !other [!other {a: 1}, !!set {b: 2}]}\n",
+            r#"{"a":1,"b":2}"#,
+        ),
         ("{<<: !!set {a: 1}}\n", r#"{"a":1}"#),
     ] {
         assert_reads(text, value);
     }
     let parsed = parse(some_file(), "a: &a !!set {b: 1}\nc: {<<: *a}\n");
     assert_eq!(parsed.problems, []);
-    let merged = parsed.documents[0].root.get("c").and_then(|it| it.get("b")).expect("a value");
+    let merged = parsed.documents[0]
+        .root
+        .get("c")
+        .and_then(|it| it.get("b"))
+        .expect("a value");
     assert_eq!(merged.value, Value::Int(1));
 }
 
 fn assert_reads(text: &str, value: &str) {
     let parsed = parse(some_file(), text);
-    assert!(reads_without_problem(&parsed), "{text:?}: {:?}", parsed.problems);
+    assert!(
+        reads_without_problem(&parsed),
+        "{text:?}: {:?}",
+        parsed.problems
+    );
     let expected: serde_json::Value = serde_json::from_str(value).unwrap();
     let read: serde_json::Value =
         serde_json::from_str(&canonical(&parsed.documents[0].root)).unwrap();
@@ -386,8 +490,17 @@ fn tokens_begin_and_end_as_in_libyaml() {
     let parsed = parse(some_file(), "{?, b: }\n");
     assert_eq!(parsed.problems, []);
     let mapping = parsed.documents[0].root.as_mapping().expect("a mapping");
-    let read: Vec<_> = mapping.iter().map(|(key, node)| (&key.value, &node.value)).collect();
-    assert_eq!(read, [(&Value::Null, &Value::Null), (&Value::String("b".into()), &Value::Null)]);
+    let read: Vec<_> = mapping
+        .iter()
+        .map(|(key, node)| (&key.value, &node.value))
+        .collect();
+    assert_eq!(
+        read,
+        [
+            (&Value::Null, &Value::Null),
+            (&Value::String("b".into()), &Value::Null)
+        ]
+    );
 }
 
 #[test]
@@ -397,13 +510,22 @@ fn unusual_text_is_reported() {
         ("a: |#c\n b#\n", &["#c"]),
         ("[a#b, -, '-' # c\n, \"x\"#d\n]\n", &["-,", "#d"]),
         ("a: b # c\u{2028}d: 'e\u{2028}'\n", &["\u{2028}d"]),
-        ("# c\u{85}\u{feff}# d\na: b\u{2029}c: d\n", &["\u{85}", "\u{2029}c"]),
+        (
+            "# c\u{85}\u{feff}# d\na: b\u{2029}c: d\n",
+            &["\u{85}", "\u{2029}c"],
+        ),
     ] {
         let problems = parse(some_file(), text).problems;
         assert_eq!(problems.len(), places.len(), "{text:?}: {problems:?}");
         for (problem, place) in problems.iter().zip(places) {
-            assert!(matches!(problem.kind, YamlProblemKind::Unusual(_)), "{problem:?}");
-            assert!(text[problem.span.start as usize..].starts_with(place), "{text:?}");
+            assert!(
+                matches!(problem.kind, YamlProblemKind::Unusual(_)),
+                "{problem:?}"
+            );
+            assert!(
+                text[problem.span.start as usize..].starts_with(place),
+                "{text:?}"
+            );
         }
     }
 }
@@ -414,13 +536,22 @@ fn nodes_and_comments_of_libyaml_have_spans() {
         "# é\n&x !!map {k: \"v\"#c\n, l: [!!str, &y # e\n z], m: !!null }\n--- |#h\n é\n# end";
     let parsed = parse(some_file(), text);
     assert!(reads_without_problem(&parsed));
-    let comments: Vec<_> = parsed.comments.iter().map(|it| &text[it.span.range()]).collect();
+    let comments: Vec<_> = parsed
+        .comments
+        .iter()
+        .map(|it| &text[it.span.range()])
+        .collect();
     assert_eq!(comments, ["# é", "#c", "# e", "#h", "# end"]);
     let root = &parsed.documents[0].root;
     assert!(text[root.span.range()].starts_with("{k:"));
     assert!(text[root.span.range()].ends_with("!!null }"));
     let list = root.get("l").and_then(Node::as_sequence).expect("a list");
-    assert_eq!(list.iter().map(|it| &text[it.span.range()]).collect::<Vec<_>>(), ["", "z"]);
+    assert_eq!(
+        list.iter()
+            .map(|it| &text[it.span.range()])
+            .collect::<Vec<_>>(),
+        ["", "z"]
+    );
     assert_eq!(&text[parsed.documents[1].root.span.range()], "|#h\n é\n");
 }
 
@@ -434,7 +565,11 @@ fn json_may_be_indented_with_tabs() {
     let parsed = parse(some_file(), &text);
     assert_eq!(parsed.problems, []);
     let data = parsed.documents[0].root.get("data").unwrap();
-    let list = data.get("k199").and_then(|it| it.get("l")).and_then(Node::as_sequence).unwrap();
+    let list = data
+        .get("k199")
+        .and_then(|it| it.get("l"))
+        .and_then(Node::as_sequence)
+        .unwrap();
     assert_eq!(list[0].as_str(), Some("t\tu"));
     assert_eq!(data.get("z").and_then(Node::as_str), Some("\ta b"));
 }

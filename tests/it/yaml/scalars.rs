@@ -10,7 +10,10 @@ fn scalar(text: &str) -> Result<Value, YamlProblemKind> {
     if let Some(problem) = parsed.problems.pop() {
         return Err(problem.kind);
     }
-    let items = parsed.documents[0].root.as_sequence().expect("it is a list");
+    let items = parsed.documents[0]
+        .root
+        .as_sequence()
+        .expect("it is a list");
     Ok(items[0].value.clone())
 }
 
@@ -66,9 +69,18 @@ fn integers() {
         ("1:75", text("1:75")),
         ("9223372036854775807", Value::Int(i64::MAX)),
         ("-9223372036854775808", Value::Int(i64::MIN)),
-        ("9223372036854775808", Value::BigInt("9223372036854775808".into())),
-        ("0xffffffffffffffffff", Value::BigInt("4722366482869645213695".into())),
-        ("-1:0:0:0:0:0:0:0:0:0:0:0", Value::BigInt("-36279705600000000000".into())),
+        (
+            "9223372036854775808",
+            Value::BigInt("9223372036854775808".into()),
+        ),
+        (
+            "0xffffffffffffffffff",
+            Value::BigInt("4722366482869645213695".into()),
+        ),
+        (
+            "-1:0:0:0:0:0:0:0:0:0:0:0",
+            Value::BigInt("-36279705600000000000".into()),
+        ),
     ]);
     assert!(is_invalid("0b_"));
 }
@@ -106,19 +118,45 @@ fn floats() {
 
 #[test]
 fn times() {
-    let date = Date { year: 2001, month: 12, day: 14 };
-    let moment =
-        Timestamp { date, hour: 21, minute: 59, second: 43, microsecond: 100_000, offset: None };
+    let date = Date {
+        year: 2001,
+        month: 12,
+        day: 14,
+    };
+    let moment = Timestamp {
+        date,
+        hour: 21,
+        minute: 59,
+        second: 43,
+        microsecond: 100_000,
+        offset: None,
+    };
     check(&[
         ("2001-12-14", Value::Date(date)),
         ("2001-12-4", text("2001-12-4")),
         ("2001-12-14t21:59:43.1", Value::Timestamp(moment)),
-        ("2001-12-14 21:59:43.10 -5", Value::Timestamp(Timestamp { offset: Some(-300), ..moment })),
-        ("2001-12-14 \t21:59:43.1Z", Value::Timestamp(Timestamp { offset: Some(0), ..moment })),
+        (
+            "2001-12-14 21:59:43.10 -5",
+            Value::Timestamp(Timestamp {
+                offset: Some(-300),
+                ..moment
+            }),
+        ),
+        (
+            "2001-12-14 \t21:59:43.1Z",
+            Value::Timestamp(Timestamp {
+                offset: Some(0),
+                ..moment
+            }),
+        ),
         ("2001-12-14 21:59", text("2001-12-14 21:59")),
     ]);
-    for impossible in ["2001-02-29", "0000-01-01", "2001-01-01 24:00:00", "2001-01-01 00:00:00+24"]
-    {
+    for impossible in [
+        "2001-02-29",
+        "0000-01-01",
+        "2001-01-01 24:00:00",
+        "2001-01-01 00:00:00+24",
+    ] {
         assert!(is_invalid(impossible), "{impossible}");
     }
     assert!(scalar("2000-02-29").is_ok());
@@ -131,10 +169,24 @@ fn tags() {
         ("!!int 0o17", Value::Int(15)),
         ("!!bool yEs", Value::Bool(true)),
         ("!!float 1e3", Value::Float(1000.0)),
-        (r#"!!binary "YW I=\nxx""#, Value::Binary(b"ab".as_slice().into())),
-        ("!!timestamp 2001-1-1", Value::Date(Date { year: 2001, month: 1, day: 1 })),
+        (
+            r#"!!binary "YW I=\nxx""#,
+            Value::Binary(b"ab".as_slice().into()),
+        ),
+        (
+            "!!timestamp 2001-1-1",
+            Value::Date(Date {
+                year: 2001,
+                month: 1,
+                day: 1,
+            }),
+        ),
     ]);
-    for invalid in ["!!int ''", "!!binary YWI", "!!timestamp '2001-12-14 21:59:43 '"] {
+    for invalid in [
+        "!!int ''",
+        "!!binary YWI",
+        "!!timestamp '2001-12-14 21:59:43 '",
+    ] {
         assert!(is_invalid(invalid), "{invalid}");
     }
 }

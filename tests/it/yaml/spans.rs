@@ -14,15 +14,26 @@ fn span_covers_only_the_tokens_of_a_node() {
         ("a:\nb: \n", &["a", "", "b", ""]),
         ("{a, b: }", &["a", "", "b", ""]),
         ("a: &x !!str 12\nb: *x\n", &["a", "12", "b", "12"]),
-        ("a: |  # why |\n  x\n\n  y\n\n# end\n", &["a", "|  # why |\n  x\n\n  y\n"]),
-        ("a: # > no\n  &b >+\n  x\n\nc: |-", &["a", ">+\n  x\n\n", "c", "|-"]),
+        (
+            "a: |  # why |\n  x\n\n  y\n\n# end\n",
+            &["a", "|  # why |\n  x\n\n  y\n"],
+        ),
+        (
+            "a: # > no\n  &b >+\n  x\n\nc: |-",
+            &["a", ">+\n  x\n\n", "c", "|-"],
+        ),
         ("--- |2-\n   x\r\n\r\n", &["|2-\n   x\r\n"]),
         ("\u{feff}a: b\u{85}c: d", &["a", "b", "c", "d"]),
-        ("x: &m {k: v}\ny:\n  <<: *m\n  l: w\n", &["x", "k", "v", "y", "k", "v", "l", "w"]),
+        (
+            "x: &m {k: v}\ny:\n  <<: *m\n  l: w\n",
+            &["x", "k", "v", "y", "k", "v", "l", "w"],
+        ),
     ] {
         let parsed = parse(some_file(), text);
         let mut found = Vec::new();
-        leaves(&parsed.documents[0].root, &mut |span, _| found.push(&text[span.range()]));
+        leaves(&parsed.documents[0].root, &mut |span, _| {
+            found.push(&text[span.range()]);
+        });
         assert_eq!(found, expected, "{text}");
     }
 }
@@ -50,9 +61,17 @@ fn collections_span_their_first_to_last_token() {
 fn documents_and_comments() {
     let text = "# top\n---\na: 1 # one\n---\n---\n- b\n...\n# end\n";
     let parsed = parse(some_file(), text);
-    let documents: Vec<&str> = parsed.documents.iter().map(|it| &text[it.span.range()]).collect();
+    let documents: Vec<&str> = parsed
+        .documents
+        .iter()
+        .map(|it| &text[it.span.range()])
+        .collect();
     assert_eq!(documents, ["---\na: 1", "---", "---\n- b"]);
-    let comments: Vec<&str> = parsed.comments.iter().map(|it| &text[it.span.range()]).collect();
+    let comments: Vec<&str> = parsed
+        .comments
+        .iter()
+        .map(|it| &text[it.span.range()])
+        .collect();
     assert_eq!(comments, ["# top", "# one", "# end"]);
 }
 

@@ -14,7 +14,9 @@ fn is_scalar(node: &Node) -> bool {
 
 fn size(node: &Node) -> usize {
     let items = node.as_sequence().map(<[Node]>::len);
-    items.or(node.as_mapping().map(layercake::yaml::Mapping::len)).unwrap_or_default()
+    items
+        .or(node.as_mapping().map(layercake::yaml::Mapping::len))
+        .unwrap_or_default()
 }
 
 /// Chooses a document with data, and a node in the data.
@@ -52,13 +54,17 @@ pub fn entry(workshop: &mut Workshop<'_>) -> Option<Changed> {
 }
 
 pub fn no_entry(workshop: &mut Workshop<'_>) -> Option<Changed> {
-    let (picked, node) = inside(workshop, |node| node.as_mapping().is_some() && size(node) > 0)?;
+    let (picked, node) = inside(workshop, |node| {
+        node.as_mapping().is_some() && size(node) > 0
+    })?;
     let text = without(&picked.text, &node, workshop.random.below(size(&node)))?;
     Some(picked.become_text(text))
 }
 
 pub fn key(workshop: &mut Workshop<'_>) -> Option<Changed> {
-    let (picked, node) = inside(workshop, |node| node.as_mapping().is_some() && size(node) > 0)?;
+    let (picked, node) = inside(workshop, |node| {
+        node.as_mapping().is_some() && size(node) > 0
+    })?;
     let index = workshop.random.below(size(&node));
     let key = node.as_mapping()?.keys().nth(index)?;
     let name = any_key(workshop.random);
@@ -76,7 +82,9 @@ pub fn item(workshop: &mut Workshop<'_>) -> Option<Changed> {
 }
 
 pub fn no_item(workshop: &mut Workshop<'_>) -> Option<Changed> {
-    let (picked, node) = inside(workshop, |node| node.as_sequence().is_some() && size(node) > 0)?;
+    let (picked, node) = inside(workshop, |node| {
+        node.as_sequence().is_some() && size(node) > 0
+    })?;
     let text = without(&picked.text, &node, workshop.random.below(size(&node)))?;
     Some(picked.become_text(text))
 }
@@ -94,7 +102,8 @@ pub fn comment(workshop: &mut Workshop<'_>) -> Option<Changed> {
 pub fn quotes(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let picked = workshop.pick(|_| true)?;
     let node = workshop.node(&picked.root, |node| {
-        node.as_str().is_some_and(|text| !text.contains(['\n', '\\', '"']))
+        node.as_str()
+            .is_some_and(|text| !text.contains(['\n', '\\', '"']))
     })?;
     let text = node.as_str()?;
     let new = match workshop.random.below(3) {
@@ -107,17 +116,32 @@ pub fn quotes(workshop: &mut Workshop<'_>) -> Option<Changed> {
 
 pub fn keys_reordered(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let picked = workshop.pick(|_| true)?;
-    let node = workshop.node(&picked.root, |node| node.as_mapping().is_some() && size(node) > 2)?;
+    let node = workshop.node(&picked.root, |node| {
+        node.as_mapping().is_some() && size(node) > 2
+    })?;
     let index = workshop.random.below(size(&node) - 2);
     Some(picked.become_text(with_swapped(&picked.text, &node, index)?))
 }
 
 /// Inserts text that is usually invalid YAML at its location.
 pub fn breaks(workshop: &mut Workshop<'_>) -> Option<Changed> {
-    const WRONG: &[&str] = &["\t- x", "key: [", "a: b: c\n", "\"", "%", "&a *b ", "{", "!x!", "\0"];
+    const WRONG: &[&str] = &[
+        "\t- x",
+        "key: [",
+        "a: b: c\n",
+        "\"",
+        "%",
+        "&a *b ",
+        "{",
+        "!x!",
+        "\0",
+    ];
     let (path, text) = workshop.file()?;
     let at = *workshop.random.of(&line_starts(&text))?;
     let new = replaced(&text, at..at, workshop.random.word(WRONG));
-    let is_broken = parsed(&path, &new).problems.iter().any(|problem| problem.kind.is_fatal());
+    let is_broken = parsed(&path, &new)
+        .problems
+        .iter()
+        .any(|problem| problem.kind.is_fatal());
     is_broken.then(|| vec![(path, Some(new))])
 }

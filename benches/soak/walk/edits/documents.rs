@@ -24,12 +24,24 @@ pub fn copied(workshop: &mut Workshop<'_>) -> Option<Changed> {
 /// Adds a child of a labelled document to a site or type; sometimes it replaces the parent.
 pub fn child(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let parent = workshop.pick(|root| {
-        let labels = root.get("metadata").and_then(|metadata| metadata.get("labels"));
-        labels.and_then(Node::as_mapping).is_some_and(|labels| !labels.is_empty())
+        let labels = root
+            .get("metadata")
+            .and_then(|metadata| metadata.get("labels"));
+        labels
+            .and_then(Node::as_mapping)
+            .is_some_and(|labels| !labels.is_empty())
     })?;
     let (path, text) = workshop.file()?;
-    let layer = if path.starts_with("type/") { "type" } else { "site" };
-    let (key, label) = parent.at(&["metadata", "labels"])?.as_mapping()?.iter().next()?;
+    let layer = if path.starts_with("type/") {
+        "type"
+    } else {
+        "site"
+    };
+    let (key, label) = parent
+        .at(&["metadata", "labels"])?
+        .as_mapping()?
+        .iter()
+        .next()?;
     let selector = format!("{{{}: {}}}", quoted(key.as_str()?), quoted(label.as_str()?));
     let name = match workshop.random.below(3) {
         0 => parent.word(&["metadata", "name"]).to_owned(),
@@ -38,7 +50,10 @@ pub fn child(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let replaces = name == parent.word(&["metadata", "name"]);
     let inside = action_path(parent.at(&["data"])?, workshop.random);
     let method = workshop.random.word(&["merge", "replace", "delete"]);
-    let (schema, key) = (quoted(parent.word(&["schema"])), super::values::key(workshop.random));
+    let (schema, key) = (
+        quoted(parent.word(&["schema"])),
+        super::values::key(workshop.random),
+    );
     let document = format!(
         "---\nschema: {schema}\nmetadata:\n  schema: metadata/Document/v1\n  name: {}\n  \
          replacement: {replaces}\n  storagePolicy: cleartext\n  labels: {{name: {}}}\n  \
@@ -68,8 +83,9 @@ const ACTIONS: &[&str] = &[
     "replace, path: '.list[0].tags'",
     "delete, path: .nowhere",
 ];
-const SOURCES: &[&str] =
-    &[".text", ".truth", ".number", ".list", ".map", ".map.y", ".word", ".", ".word.x", ".nowhere"];
+const SOURCES: &[&str] = &[
+    ".text", ".truth", ".number", ".list", ".map", ".map.y", ".word", ".", ".word.x", ".nowhere",
+];
 const DESTINATIONS: &[&str] = &[
     "path: .url, pattern: DOMAIN",
     "path: .url, pattern: '[0-9]+'",
@@ -91,7 +107,9 @@ const DESTINATIONS: &[&str] = &[
 pub fn related(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let (path, text) = workshop.file()?;
     let number = workshop.random.below(1000);
-    let kind = workshop.random.word(&["Document", "Document", "Document", "Control"]);
+    let kind = workshop
+        .random
+        .word(&["Document", "Document", "Document", "Control"]);
     let head = |name: &str, kind: &str, layer: &str| {
         format!(
             "---\nschema: made/Pair/v1\nmetadata:\n  schema: metadata/{kind}/v1\n  name: \
@@ -106,7 +124,10 @@ pub fn related(workshop: &mut Workshop<'_>) -> Option<Changed> {
                   http://DOMAIN:80/path\n  deep: {a: x DOMAIN y, b: [DOMAIN, {c: DOMAIN}]}\n";
     let action = workshop.random.word(ACTIONS);
     let [one, other] = [workshop.random.word(SOURCES), workshop.random.word(SOURCES)];
-    let [first, second] = [workshop.random.word(DESTINATIONS), workshop.random.word(DESTINATIONS)];
+    let [first, second] = [
+        workshop.random.word(DESTINATIONS),
+        workshop.random.word(DESTINATIONS),
+    ];
     let from = format!("schema: made/Pair/v1, name: pair-source-{number}");
     let child = format!(
         "    parentSelector: {{pair: 'parent-{number}'}}\n    actions:\n    - {{method: merge, path: \
@@ -119,7 +140,9 @@ pub fn related(workshop: &mut Workshop<'_>) -> Option<Changed> {
         head("parent", kind, "global") + parent,
         head("child", "Document", "site") + &child,
     ];
-    let text = documents.iter().fold(text, |text, document| with_document(&text, document));
+    let text = documents
+        .iter()
+        .fold(text, |text, document| with_document(&text, document));
     Some(vec![(path, Some(text))])
 }
 
@@ -135,7 +158,10 @@ pub fn moved(workshop: &mut Workshop<'_>) -> Option<Changed> {
         return None;
     }
     let moved = with_document(&text, picked.own_text());
-    Some(vec![(picked.path.clone(), Some(picked.text_without())), (path, Some(moved))])
+    Some(vec![
+        (picked.path.clone(), Some(picked.text_without())),
+        (path, Some(moved)),
+    ])
 }
 
 /// Chooses a file for a document of `picked`, usually in the same folder.
@@ -143,9 +169,15 @@ fn other_file(workshop: &mut Workshop<'_>, picked: &Picked) -> Option<(Text, Tex
     if workshop.random.in_hundred(30) {
         return workshop.file();
     }
-    let beside: Vec<_> =
-        workshop.files.iter().filter(|(path, _)| folder(path) == folder(&picked.path)).collect();
-    workshop.random.of(&beside).map(|(path, text)| ((*path).clone(), (*text).clone()))
+    let beside: Vec<_> = workshop
+        .files
+        .iter()
+        .filter(|(path, _)| folder(path) == folder(&picked.path))
+        .collect();
+    workshop
+        .random
+        .of(&beside)
+        .map(|(path, text)| ((*path).clone(), (*text).clone()))
 }
 
 fn folder(path: &str) -> &str {
@@ -160,9 +192,9 @@ pub fn reordered(workshop: &mut Workshop<'_>) -> Option<Changed> {
         let mut order: Vec<usize> = (0..stretches.len()).collect();
         workshop.random.shuffle(&mut order);
         let before = &text[..stretches.first()?.start];
-        let new = order
-            .iter()
-            .fold(Text::from(before), |new, at| with_document(&new, &text[stretches[*at].clone()]));
+        let new = order.iter().fold(Text::from(before), |new, at| {
+            with_document(&new, &text[stretches[*at].clone()])
+        });
         (order.len() > 1).then(|| vec![(path, Some(new))])
     })
 }
@@ -184,7 +216,10 @@ pub fn file_copied(workshop: &mut Workshop<'_>) -> Option<Changed> {
 
 pub fn file_moved(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let (path, text) = file_of_documents(workshop)?;
-    Some(vec![(free_path(workshop, &path)?, Some(text)), (path, None)])
+    Some(vec![
+        (free_path(workshop, &path)?, Some(text)),
+        (path, None),
+    ])
 }
 
 pub fn file_removed(workshop: &mut Workshop<'_>) -> Option<Changed> {

@@ -33,7 +33,11 @@ fn some_labels(workshop: &mut Workshop<'_>) -> Option<String> {
     let picked = with_some(workshop, LABELS)?;
     let labels = picked.at(LABELS)?.as_mapping()?;
     let written = |(key, value): (&layercake::yaml::Key, &Node)| {
-        Some(format!("{}: {}", quoted(key.as_str()?), quoted(value.as_str()?)))
+        Some(format!(
+            "{}: {}",
+            quoted(key.as_str()?),
+            quoted(value.as_str()?)
+        ))
     };
     let written: Vec<String> = labels.iter().filter_map(written).collect();
     Some(format!("{{{}}}", written.join(", ")))
@@ -55,12 +59,17 @@ pub fn selector(workshop: &mut Workshop<'_>) -> Option<Changed> {
 }
 
 fn any_method(workshop: &mut Workshop<'_>) -> &'static str {
-    workshop.random.word(&["merge", "merge", "replace", "replace", "delete", "delete"])
+    workshop
+        .random
+        .word(&["merge", "merge", "replace", "replace", "delete", "delete"])
 }
 
 /// Path for an action of this document, into its own data.
 fn path_of_action(picked: &Picked, workshop: &mut Workshop<'_>) -> Option<String> {
-    Some(quoted(&any_action_path(picked.at(&["data"])?, workshop.random)))
+    Some(quoted(&any_action_path(
+        picked.at(&["data"])?,
+        workshop.random,
+    )))
 }
 
 pub fn action(workshop: &mut Workshop<'_>) -> Option<Changed> {
@@ -73,7 +82,11 @@ pub fn action(workshop: &mut Workshop<'_>) -> Option<Changed> {
 fn with_item_removed(workshop: &mut Workshop<'_>, keys: &[&str]) -> Option<Changed> {
     let picked = with_some(workshop, keys)?;
     let list = picked.at(keys)?;
-    let text = without(&picked.text, list, workshop.random.below(list.as_sequence()?.len()))?;
+    let text = without(
+        &picked.text,
+        list,
+        workshop.random.below(list.as_sequence()?.len()),
+    )?;
     Some(picked.become_text(text))
 }
 
@@ -104,7 +117,11 @@ fn some_source(workshop: &mut Workshop<'_>) -> Option<(Picked, String)> {
     let picked = workshop.pick(|root| root.get("data").is_some() && !is_definition(root))?;
     let (schema, name) = (picked.word(&["schema"]), picked.word(&["metadata", "name"]));
     let path = quoted(&path_in(picked.at(&["data"])?, workshop.random));
-    let source = format!("{{schema: {}, name: {}, path: {path}}}", quoted(schema), quoted(name));
+    let source = format!(
+        "{{schema: {}, name: {}, path: {path}}}",
+        quoted(schema),
+        quoted(name)
+    );
     Some((picked, source))
 }
 
@@ -115,17 +132,25 @@ fn some_destination(workshop: &mut Workshop<'_>, data: &Node) -> String {
         return format!("{{path: {}}}", quoted(&path));
     }
     let text = workshop.node(data, |node| node.as_str().is_some());
-    let text = text.as_ref().and_then(Node::as_str).unwrap_or("DOMAIN").to_owned();
+    let text = text
+        .as_ref()
+        .and_then(Node::as_str)
+        .unwrap_or("DOMAIN")
+        .to_owned();
     let pattern = quoted(&any_pattern(&text, workshop.random));
     let recursion =
-        workshop.random.word(&["", "", ", recurse: {depth: -1}", ", recurse: {depth: 2}"]);
+        workshop
+            .random
+            .word(&["", "", ", recurse: {depth: -1}", ", recurse: {depth: 2}"]);
     format!("{{path: {}, pattern: {pattern}{recursion}}}", quoted(&path))
 }
 
 pub fn substitution(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let (_, source) = some_source(workshop)?;
     let picked = workshop.pick(|root| {
-        root.get("data").is_some_and(|data| data.as_mapping().is_some()) && !is_definition(root)
+        root.get("data")
+            .is_some_and(|data| data.as_mapping().is_some())
+            && !is_definition(root)
     })?;
     let destination = some_destination(workshop, picked.at(&["data"])?);
     let entry = format!("{{src: {source}, dest: {destination}}}");
@@ -186,14 +211,22 @@ pub fn pattern(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let texts = texts_of(picked.at(&["data"])?.as_mapping()?);
     let (key, text) = workshop.random.of(&texts)?.clone();
     let pattern = quoted(&any_pattern(&text, workshop.random));
-    let destination = format!("{{path: {}, pattern: {pattern}}}", quoted(&format!(".{key}")));
-    picked.put_first(SUBSTITUTIONS, &format!("{{src: {source}, dest: {destination}}}"))
+    let destination = format!(
+        "{{path: {}, pattern: {pattern}}}",
+        quoted(&format!(".{key}"))
+    );
+    picked.put_first(
+        SUBSTITUTIONS,
+        &format!("{{src: {source}, dest: {destination}}}"),
+    )
 }
 
 /// Toggles a boolean.
 fn toggled(workshop: &mut Workshop<'_>, keys: &[&str]) -> Option<Changed> {
     let picked = workshop.document()?;
-    let is_true = picked.at(keys).is_some_and(|it| it.value == layercake::yaml::Value::Bool(true));
+    let is_true = picked
+        .at(keys)
+        .is_some_and(|it| it.value == layercake::yaml::Value::Bool(true));
     picked.set(keys, if is_true { "false" } else { "true" })
 }
 
@@ -206,12 +239,17 @@ pub fn replacement(workshop: &mut Workshop<'_>) -> Option<Changed> {
         return toggled(workshop, &["metadata", "replacement"]);
     }
     let picked = workshop.pick(|root| within(root, &["metadata", "replacement"]).is_some())?;
-    picked.set(&["metadata", "replacement"], workshop.random.word(&["true", "false"]))
+    picked.set(
+        &["metadata", "replacement"],
+        workshop.random.word(&["true", "false"]),
+    )
 }
 
 pub fn layer(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let word = workshop.random.word(&["global", "type", "site", "none"]);
-    workshop.document()?.set(&["metadata", DEFINITION, "layer"], word)
+    workshop
+        .document()?
+        .set(&["metadata", DEFINITION, "layer"], word)
 }
 
 pub fn schema(workshop: &mut Workshop<'_>) -> Option<Changed> {
@@ -229,18 +267,30 @@ pub fn name(workshop: &mut Workshop<'_>) -> Option<Changed> {
         0 => format!("renamed-{}", workshop.random.below(100)),
         _ => other.word(&["metadata", "name"]).to_owned(),
     };
-    workshop.document()?.set(&["metadata", "name"], &quoted(&name))
+    workshop
+        .document()?
+        .set(&["metadata", "name"], &quoted(&name))
 }
 
 pub fn storage_policy(workshop: &mut Workshop<'_>) -> Option<Changed> {
-    let word = workshop.random.word(&["cleartext", "encrypted", "encrypted", "open"]);
-    workshop.document()?.set(&["metadata", "storagePolicy"], word)
+    let word = workshop
+        .random
+        .word(&["cleartext", "encrypted", "encrypted", "open"]);
+    workshop
+        .document()?
+        .set(&["metadata", "storagePolicy"], word)
 }
 
 /// Toggles a labelled document, which can have children, between control and normal document.
 pub fn control(workshop: &mut Workshop<'_>) -> Option<Changed> {
     let picked = with_some(workshop, LABELS)?;
-    let is_control = picked.word(&["metadata", "schema"]).starts_with("metadata/Control");
-    let other = if is_control { "metadata/Document/v1" } else { "metadata/Control/v1" };
+    let is_control = picked
+        .word(&["metadata", "schema"])
+        .starts_with("metadata/Control");
+    let other = if is_control {
+        "metadata/Document/v1"
+    } else {
+        "metadata/Control/v1"
+    };
     picked.set(&["metadata", "schema"], other)
 }

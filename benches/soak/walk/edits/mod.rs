@@ -123,11 +123,21 @@ impl Kind {
 
 /// Applies one or, sometimes, several random edits to `files`.
 pub fn edit(files: &Files, random: &mut Random) -> Edit {
-    let count = if random.in_hundred(12) { 2 + random.below(4) } else { 1 };
-    let mut edit = Edit { kinds: Vec::new(), head: files.clone() };
+    let count = if random.in_hundred(12) {
+        2 + random.below(4)
+    } else {
+        1
+    };
+    let mut edit = Edit {
+        kinds: Vec::new(),
+        head: files.clone(),
+    };
     while edit.kinds.len() < count {
         let kind = chosen(random);
-        let changed_files = kind.make(&mut Workshop { files: &edit.head, random });
+        let changed_files = kind.make(&mut Workshop {
+            files: &edit.head,
+            random,
+        });
         let Some(changed) = changed_files.filter(|changed| is_valid(&edit.head, changed, kind))
         else {
             continue;
@@ -177,9 +187,17 @@ fn is_valid(files: &Files, changed: &Changed, kind: Kind) -> bool {
 }
 
 fn faults(path: &str, text: &str) -> usize {
-    parsed(path, text).problems.iter().filter(|problem| problem.kind.is_fatal()).count()
+    parsed(path, text)
+        .problems
+        .iter()
+        .filter(|problem| problem.kind.is_fatal())
+        .count()
 }
 
 fn documents(path: &str, text: &str) -> Vec<String> {
-    parsed(path, text).documents.iter().map(|it| super::plain::plain(&it.root)).collect()
+    parsed(path, text)
+        .documents
+        .iter()
+        .map(|it| super::plain::plain(&it.root))
+        .collect()
 }

@@ -5,8 +5,9 @@ use layercake::yaml::{Key, Node};
 use super::super::random::Random;
 
 /// Keys, including those from which Deckhand strips `.data`.
-const KEYS: &[&str] =
-    &["added", "data", "database", "host", "list", "name", "nodes", "region", "values", "x"];
+const KEYS: &[&str] = &[
+    "added", "data", "database", "host", "list", "name", "nodes", "region", "values", "x",
+];
 
 /// YAML scalars of every kind, including some that are not what they look like, and some that
 /// Python's patterns treat differently.
@@ -59,7 +60,12 @@ pub fn scalar(random: &mut Random) -> String {
 /// Returns a random single-line value.
 pub fn value(random: &mut Random) -> String {
     match random.below(10) {
-        0 => format!("{{{}: {}, y: {}}}", key(random), scalar(random), scalar(random)),
+        0 => format!(
+            "{{{}: {}, y: {}}}",
+            key(random),
+            scalar(random),
+            scalar(random)
+        ),
         1 => format!("[{}, {}]", scalar(random), scalar(random)),
         2 => format!("[{{name: {}, {}: [a, b]}}]", scalar(random), key(random)),
         3 => random.word(&["{}", "[]"]).to_owned(),
@@ -71,7 +77,9 @@ pub fn value(random: &mut Random) -> String {
 pub fn path_in(data: &Node, random: &mut Random) -> String {
     let (mut path, mut at) = (String::new(), data);
     while path.is_empty() || random.in_hundred(65) {
-        let Some((step, inside)) = step_into(at, random) else { break };
+        let Some((step, inside)) = step_into(at, random) else {
+            break;
+        };
         path.push_str(&step);
         at = inside;
     }
@@ -81,7 +89,11 @@ pub fn path_in(data: &Node, random: &mut Random) -> String {
         2 => path.push_str("[1]"),
         _ => {}
     }
-    if path.is_empty() { ".".to_owned() } else { path }
+    if path.is_empty() {
+        ".".to_owned()
+    } else {
+        path
+    }
 }
 
 fn step_into<'a>(node: &'a Node, random: &mut Random) -> Option<(String, &'a Node)> {
@@ -122,10 +134,20 @@ pub fn pattern(text: &str, random: &mut Random) -> String {
         .filter(|word| !word.is_empty())
         .collect();
     match random.below(6) {
-        0 => {
-            random.word(&["[a-z]+", "\\d+", "(a|e)", "^.", "nothing-like-it", "(", "a."]).to_owned()
-        }
-        _ => random.of(&words).map_or("DOMAIN".to_owned(), ToString::to_string),
+        0 => random
+            .word(&[
+                "[a-z]+",
+                "\\d+",
+                "(a|e)",
+                "^.",
+                "nothing-like-it",
+                "(",
+                "a.",
+            ])
+            .to_owned(),
+        _ => random
+            .of(&words)
+            .map_or("DOMAIN".to_owned(), ToString::to_string),
     }
 }
 

@@ -29,8 +29,14 @@ pub struct Picked {
 impl Workshop<'_> {
     /// Chooses a YAML file of a layer.
     pub fn file(&mut self) -> Option<(Text, Text)> {
-        let files: Vec<_> = self.files.iter().filter(|(path, _)| is_of_layer(path)).collect();
-        self.random.of(&files).map(|(path, text)| ((*path).clone(), (*text).clone()))
+        let files: Vec<_> = self
+            .files
+            .iter()
+            .filter(|(path, _)| is_of_layer(path))
+            .collect();
+        self.random
+            .of(&files)
+            .map(|(path, text)| ((*path).clone(), (*text).clone()))
     }
 
     /// Chooses a document that satisfies `wanted`; gives up after some attempts.
@@ -40,11 +46,17 @@ impl Workshop<'_> {
             let (path, text) = self.file()?;
             let documents = parsed(&path, &text).documents;
             let stretches = stretches(&text, &documents);
-            let wanted: Vec<usize> =
-                (0..documents.len()).filter(|index| wanted(&documents[*index].root)).collect();
+            let wanted: Vec<usize> = (0..documents.len())
+                .filter(|index| wanted(&documents[*index].root))
+                .collect();
             let index = *self.random.of(&wanted)?;
             let (root, stretch) = (documents[index].root.clone(), stretches[index].clone());
-            Some(Picked { path, text, root, stretch })
+            Some(Picked {
+                path,
+                text,
+                root,
+                stretch,
+            })
         })
     }
 
@@ -68,12 +80,18 @@ impl Workshop<'_> {
 /// Whether a file belongs to a layer, and is not a configuration.
 fn is_of_layer(path: &str) -> bool {
     let is_yaml = path.ends_with(".yaml");
-    is_yaml && ["global/", "type/", "site/"].iter().any(|layer| path.starts_with(layer))
+    is_yaml
+        && ["global/", "type/", "site/"]
+            .iter()
+            .any(|layer| path.starts_with(layer))
 }
 
 /// Whether a document defines a site or the layers; edits of these have kinds of their own.
 pub fn is_definition(root: &Node) -> bool {
-    let schema = root.get("schema").and_then(Node::as_str).unwrap_or_default();
+    let schema = root
+        .get("schema")
+        .and_then(Node::as_str)
+        .unwrap_or_default();
     schema.starts_with("pegleg/SiteDefinition") || schema.starts_with("deckhand/LayeringPolicy")
 }
 
@@ -137,7 +155,10 @@ impl Picked {
 
     /// Change that inserts an item at the start of the list at `keys`, which is created if missing.
     pub fn put_first(&self, keys: &[&str], item: &str) -> Option<Changed> {
-        let items = self.at(keys).and_then(Node::as_sequence).unwrap_or_default();
+        let items = self
+            .at(keys)
+            .and_then(Node::as_sequence)
+            .unwrap_or_default();
         match self.at(keys) {
             Some(list) if !items.is_empty() => {
                 let text = with_item(&self.text, list, 0, item)?;

@@ -40,7 +40,8 @@ pub fn idle(question: &Question<'_>, attributed: &Attributed) -> BTreeMap<EditId
             && !attributed.shielded.contains(edit)
     };
     let idle = question.concerned.iter().filter(is_idle).copied();
-    idle.map(|edit| (edit, reason(question, &question.edits[edit.index()]))).collect()
+    idle.map(|edit| (edit, reason(question, &question.edits[edit.index()])))
+        .collect()
 }
 
 fn reason(question: &Question<'_>, edit: &Edit) -> Option<Idle> {
@@ -48,7 +49,10 @@ fn reason(question: &Question<'_>, edit: &Edit) -> Option<Idle> {
     if edit.part != Part::Data || text.node.is_none() {
         return None;
     }
-    let side = question.head.filter(|_| edit.head.is_some()).or(question.base)?;
+    let side = question
+        .head
+        .filter(|_| edit.head.is_some())
+        .or(question.base)?;
     let doc = side.doc_of(&edit.document)?;
     if !side.graph.recipe(doc).emit {
         // Of a document that others need, the value may be used without a change.

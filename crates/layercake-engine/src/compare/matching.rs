@@ -29,20 +29,35 @@ fn matched_by_key(base: Option<&Side<'_>>, head: Option<&Side<'_>>) -> Vec<Outpu
     let ahead = base.iter().zip(&head).take_while(is_same).count();
     let (base_ahead, base) = base.split_at(ahead);
     let (head_ahead, head) = head.split_at(ahead);
-    let behind = base.iter().rev().zip(head.iter().rev()).take_while(is_same).count();
+    let behind = base
+        .iter()
+        .rev()
+        .zip(head.iter().rev())
+        .take_while(is_same)
+        .count();
     let (base, base_behind) = base.split_at(base.len() - behind);
     let (head, head_behind) = head.split_at(head.len() - behind);
     // An output with the same name as one of the others is matched together with it.
-    let names: Names<'_> = base.iter().chain(head).map(|(_, key)| name_of(key)).collect();
+    let names: Names<'_> = base
+        .iter()
+        .chain(head)
+        .map(|(_, key)| name_of(key))
+        .collect();
     let (mut base, mut head) = (base.to_vec(), head.to_vec());
     let mut matched = Vec::with_capacity(ahead + behind);
-    let in_place = base_ahead.iter().chain(base_behind).zip(head_ahead.iter().chain(head_behind));
+    let in_place = base_ahead
+        .iter()
+        .chain(base_behind)
+        .zip(head_ahead.iter().chain(head_behind));
     for (below, above) in in_place {
         if names.contains(&name_of(below.1)) {
             base.push(*below);
             head.push(*above);
         } else {
-            matched.push(Output { base: Some(below.0), head: Some(above.0) });
+            matched.push(Output {
+                base: Some(below.0),
+                head: Some(above.0),
+            });
         }
     }
     base.sort_unstable_by_key(|(doc, _)| *doc);
@@ -76,13 +91,19 @@ fn matched_by_name(base: Vec<Known<'_>>, head: Vec<Known<'_>>) -> Vec<Output> {
         match (&below[..], &above[..]) {
             // The layers may differ.
             ([(base, _)], [(head, _)]) => {
-                matched.push(Output { base: Some(*base), head: Some(*head) });
+                matched.push(Output {
+                    base: Some(*base),
+                    head: Some(*head),
+                });
             }
             _ => matched.extend(matched_by_layer(below, above)),
         }
     }
     let added = head.into_values().flatten();
-    matched.extend(added.map(|(doc, _)| Output { base: None, head: Some(doc) }));
+    matched.extend(added.map(|(doc, _)| Output {
+        base: None,
+        head: Some(doc),
+    }));
     matched
 }
 
@@ -102,9 +123,15 @@ fn matched_by_layer(base: Vec<Known<'_>>, mut head: Vec<Known<'_>>) -> Vec<Outpu
         .into_iter()
         .map(|(doc, key)| {
             let same = head.iter().position(|(_, other)| other.layer == key.layer);
-            Output { base: Some(doc), head: same.map(|at| head.remove(at).0) }
+            Output {
+                base: Some(doc),
+                head: same.map(|at| head.remove(at).0),
+            }
         })
         .collect();
-    matched.extend(head.into_iter().map(|(doc, _)| Output { base: None, head: Some(doc) }));
+    matched.extend(head.into_iter().map(|(doc, _)| Output {
+        base: None,
+        head: Some(doc),
+    }));
     matched
 }

@@ -58,7 +58,14 @@ impl<'a> Side<'a> {
     pub fn new(graph: &'a Graph, rendered: &'a Rendered, written: Vec<&'a Whole>) -> Self {
         let replay = Replay::new(graph, rendered);
         let (by_key, texts) = (OnceCell::new(), OnceCell::new());
-        Self { graph, rendered, written, replay, by_key, texts }
+        Self {
+            graph,
+            rendered,
+            written,
+            replay,
+            by_key,
+            texts,
+        }
     }
 
     /// Returns the source of a document and its span.
@@ -206,7 +213,12 @@ pub fn compare(
     renames: &Renames,
     keys: &ListKeys,
 ) -> Vec<Change> {
-    let comparing = |output| Comparing { base, head, keys, output };
+    let comparing = |output| Comparing {
+        base,
+        head,
+        keys,
+        output,
+    };
     let outputs = matched(base, head, renames).into_iter();
     let outputs: Vec<Comparing<'_>> = outputs.map(comparing).collect();
     let mut changes = changes_within(&outputs, diff::MAX_DIFFERENCES, Limits::FOLLOWED)
@@ -220,7 +232,9 @@ pub fn compare(
 /// together.
 fn changes_within(outputs: &[Comparing<'_>], most: u64, all: usize) -> Option<Vec<Change>> {
     let mut listed = 0;
-    let changes = outputs.iter().filter_map(|comparing| comparing.change(most));
+    let changes = outputs
+        .iter()
+        .filter_map(|comparing| comparing.change(most));
     let listed_within = |change: Change| {
         listed += change.data.len();
         (listed <= all).then_some(change)
@@ -230,8 +244,13 @@ fn changes_within(outputs: &[Comparing<'_>], most: u64, all: usize) -> Option<Ve
 
 /// Returns the maximum number of differences per output whose causes are found separately.
 fn followed_of_each(outputs: &[Comparing<'_>]) -> u64 {
-    let changes = outputs.iter().filter_map(|comparing| comparing.change(diff::MAX_DIFFERENCES));
-    as_limit(level(changes.map(|change| change.data.len()).collect(), Limits::FOLLOWED))
+    let changes = outputs
+        .iter()
+        .filter_map(|comparing| comparing.change(diff::MAX_DIFFERENCES));
+    as_limit(level(
+        changes.map(|change| change.data.len()).collect(),
+        Limits::FOLLOWED,
+    ))
 }
 
 fn as_limit(differences: usize) -> u64 {
@@ -246,11 +265,23 @@ pub fn shorten(question: &Question<'_>, changes: &mut [Change]) {
         question.limits.differences,
     );
     for change in changes.iter_mut().filter(|change| change.data.len() > most) {
-        let Question { base, head, keys, .. } = *question;
-        let comparing = Comparing { base, head, keys, output: change.output };
-        let Some(joined) = comparing.change(as_limit(most)) else { continue };
-        let mut places: Vec<PlaceCauses> =
-            joined.data.iter().map(|difference| change.causes_within(difference)).collect();
+        let Question {
+            base, head, keys, ..
+        } = *question;
+        let comparing = Comparing {
+            base,
+            head,
+            keys,
+            output: change.output,
+        };
+        let Some(joined) = comparing.change(as_limit(most)) else {
+            continue;
+        };
+        let mut places: Vec<PlaceCauses> = joined
+            .data
+            .iter()
+            .map(|difference| change.causes_within(difference))
+            .collect();
         places.extend(change.places.drain(change.data.len()..));
         (change.data, change.places) = (joined.data, places);
     }
@@ -287,10 +318,12 @@ struct Comparing<'a> {
 impl<'a> Comparing<'a> {
     fn schema(&self) -> &'a str {
         let of = |doc: Option<DocId>, side: Option<&'a Side<'a>>| {
-            doc.zip(side).map(|(doc, side)| &*side.graph.recipe(doc).key.schema)
+            doc.zip(side)
+                .map(|(doc, side)| &*side.graph.recipe(doc).key.schema)
         };
         let head = of(self.output.head, self.head);
-        head.or_else(|| of(self.output.base, self.base)).unwrap_or_default()
+        head.or_else(|| of(self.output.base, self.base))
+            .unwrap_or_default()
     }
 
     fn change(&self, most: u64) -> Option<Change> {
@@ -308,7 +341,14 @@ impl<'a> Comparing<'a> {
                 let keys = self.keys.of_schema(self.schema());
                 let differences = diff::differences_within(base, head, &keys, most);
                 let unchanged = differences.is_empty() && renamed_from.is_none();
-                (if unchanged { Status::Metadata } else { Status::Changed }, differences)
+                (
+                    if unchanged {
+                        Status::Metadata
+                    } else {
+                        Status::Changed
+                    },
+                    differences,
+                )
             }
             (Some(Some(base)), None) => (Status::Removed, vec![only(Some(base), None)]),
             (None, Some(Some(head))) => (Status::Added, vec![only(None, Some(head))]),
@@ -372,7 +412,8 @@ pub fn not_comparable(
         route: Arc::new([cause::first_hop(edit)]),
     };
     let is_rendered = |doc: Option<DocId>, side: Option<&Side<'_>>| {
-        doc.zip(side).is_some_and(|(doc, side)| side.rendered.data(doc).is_some())
+        doc.zip(side)
+            .is_some_and(|(doc, side)| side.rendered.data(doc).is_some())
     };
     let unknown = matched(base, head, renames).into_iter().filter(|output| {
         !known.contains(output)
@@ -407,8 +448,11 @@ pub fn not_comparable(
 
 /// Returns the difference of a whole value that exists on one side only.
 fn only(base: Option<&Node>, head: Option<&Node>) -> Difference {
-    let place =
-        |node: &Node| diff::DiffPlace { location: Location::root(), key: None, node: node.clone() };
+    let place = |node: &Node| diff::DiffPlace {
+        location: Location::root(),
+        key: None,
+        node: node.clone(),
+    };
     Difference::value(base.map(place), head.map(place))
 }
 
@@ -418,24 +462,38 @@ impl Change {
         let is_inside = |difference: &Difference| {
             let inside = |of: fn(&Difference) -> Option<&diff::DiffPlace>| {
                 let [whole, part] = [of(joined), of(difference)];
-                whole.zip(part).is_some_and(|(it, part)| part.location.starts_with(&it.location))
+                whole
+                    .zip(part)
+                    .is_some_and(|(it, part)| part.location.starts_with(&it.location))
             };
             inside(|it| it.head.as_ref()) || inside(|it| it.base.as_ref())
         };
-        let parts = self.data.iter().zip(&self.places).filter(|(part, _)| is_inside(part));
+        let parts = self
+            .data
+            .iter()
+            .zip(&self.places)
+            .filter(|(part, _)| is_inside(part));
         let parts: Vec<&PlaceCauses> = parts.map(|(_, causes)| causes).collect();
         match &parts[..] {
             [only] => (*only).clone(),
             several => {
                 let edits = several.iter().flat_map(|it| it.edits.iter().copied());
                 let edits: BTreeSet<EditId> = edits.collect();
-                PlaceCauses { edits: edits.into_iter().collect(), are_joint: false }
+                PlaceCauses {
+                    edits: edits.into_iter().collect(),
+                    are_joint: false,
+                }
             }
         }
     }
 
     fn order(&self) -> (&str, &str, &str, Status) {
-        (&self.key.schema, &self.key.name, &self.key.layer, self.status)
+        (
+            &self.key.schema,
+            &self.key.name,
+            &self.key.layer,
+            self.status,
+        )
     }
 }
 
@@ -444,7 +502,9 @@ impl Change {
 /// its identity (`deckhand.md` 2, 13, 16). All other metadata acts only through rendering.
 fn is_of_treatment(difference: &Difference) -> bool {
     let pieces = difference.location().0.iter().take(2);
-    let keys: Vec<&str> = pieces.map(|piece| piece.as_text().unwrap_or_default()).collect();
+    let keys: Vec<&str> = pieces
+        .map(|piece| piece.as_text().unwrap_or_default())
+        .collect();
     match keys[..] {
         []
         | ["schema" | "storagePolicy" | "layeringDefinition"]

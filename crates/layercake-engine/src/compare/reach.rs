@@ -199,27 +199,42 @@ pub fn gather(
     let (mut outputs, mut sites) = (Vec::new(), Vec::new());
     let (mut all_unlisted, mut all_faults) = (Unlisted::default(), Vec::new());
     let mut reasons: BTreeMap<EditId, Option<Idle>> = BTreeMap::new();
-    for SiteChanges { reach, changes, unlisted, shielded, shields, proofs, kept, idle, faults } in
-        found
+    for SiteChanges {
+        reach,
+        changes,
+        unlisted,
+        shielded,
+        shields,
+        proofs,
+        kept,
+        idle,
+        faults,
+    } in found
     {
         all_unlisted.causes += unlisted.causes;
         all_unlisted.shields += unlisted.shields;
-        outputs.extend(
-            changes.into_iter().map(|change| Change { site: reach.site.clone(), ..change }),
-        );
+        outputs.extend(changes.into_iter().map(|change| Change {
+            site: reach.site.clone(),
+            ..change
+        }));
         all_faults.extend(faults.into_iter().map(|fault| (reach.site.clone(), fault)));
         for edit in shielded {
             reaches[edit.index()].shielded.push(reach.site.clone());
         }
         for (edit, shield) in shields {
-            reaches[edit.index()].shields.push(Shield { site: reach.site.clone(), ..shield });
+            reaches[edit.index()].shields.push(Shield {
+                site: reach.site.clone(),
+                ..shield
+            });
         }
         for (edit, proof) in proofs {
             let known = &mut reaches[edit.index()].proof;
             *known = Some(known.map_or(proof, |known| known.min(proof)));
         }
         for (edit, outputs) in kept {
-            let outputs = outputs.into_iter().map(|output| (reach.site.clone(), output));
+            let outputs = outputs
+                .into_iter()
+                .map(|output| (reach.site.clone(), output));
             reaches[edit.index()].kept.extend(outputs);
         }
         for (edit, reason) in idle {
@@ -259,8 +274,10 @@ fn count_outputs(reaches: &mut [EditReach], outputs: &[Change]) {
         reach.sites.clear();
     }
     for (edits, class) in classes(outputs) {
-        let sites: BTreeSet<&Arc<str>> =
-            class.iter().filter_map(|change| change.site.as_ref()).collect();
+        let sites: BTreeSet<&Arc<str>> = class
+            .iter()
+            .filter_map(|change| change.site.as_ref())
+            .collect();
         let untouched = class.iter().filter(|change| !change.touched).count();
         for edit in edits {
             let reach = &mut reaches[edit.index()];
@@ -285,7 +302,12 @@ fn classes(outputs: &[Change]) -> BTreeMap<&[EditId], Vec<&Change>> {
 }
 
 fn order(change: &Change) -> (&str, &str, &str, Option<&Arc<str>>) {
-    (&change.key.schema, &change.key.name, &change.key.layer, change.site.as_ref())
+    (
+        &change.key.schema,
+        &change.key.name,
+        &change.key.layer,
+        change.site.as_ref(),
+    )
 }
 
 /// Groups equal changes; `outputs` must be sorted by schema and name. Added outputs are equal
@@ -301,11 +323,17 @@ fn groups(outputs: &[Change]) -> Vec<Group> {
         let mut known: BTreeMap<(Status, Vec<String>), usize> = BTreeMap::new();
         for (index, change) in (first..).zip(named_alike) {
             // Fast path: a single output is a group of its own.
-            let delta = if named_alike.len() == 1 { Vec::new() } else { delta_of(change) };
+            let delta = if named_alike.len() == 1 {
+                Vec::new()
+            } else {
+                delta_of(change)
+            };
             let group = *known.entry((change.status, delta)).or_insert(groups.len());
             match groups.get_mut(group) {
                 Some(group) => group.outputs.push(index),
-                None => groups.push(Group { outputs: vec![index] }),
+                None => groups.push(Group {
+                    outputs: vec![index],
+                }),
             }
         }
         first += named_alike.len();
@@ -317,16 +345,22 @@ fn groups(outputs: &[Change]) -> Vec<Group> {
 fn delta_of(change: &Change) -> Vec<String> {
     match change.status {
         Status::Added | Status::Removed | Status::NotComparable => Vec::new(),
-        Status::Changed | Status::Broken | Status::Repaired | Status::Metadata => {
-            change.data.iter().chain(&change.metadata).map(text_of).collect()
-        }
+        Status::Changed | Status::Broken | Status::Repaired | Status::Metadata => change
+            .data
+            .iter()
+            .chain(&change.metadata)
+            .map(text_of)
+            .collect(),
     }
 }
 
 fn text_of(difference: &Difference) -> String {
     /// Maximum number of nodes of a value that is written out.
     const MAX_NODES: u64 = 20_000;
-    let options = emit::EmitOptions { show_secrets: false, origin: None };
+    let options = emit::EmitOptions {
+        show_secrets: false,
+        origin: None,
+    };
     let secret = difference.is_secret();
     let text = |node: &Node| match Size::of(node).nodes() {
         _ if secret => String::new(),
@@ -335,7 +369,9 @@ fn text_of(difference: &Difference) -> String {
         _ => emit::to_yaml(node, &options),
     };
     let side = |place: &Option<layercake_yaml::diff::DiffPlace>| {
-        place.as_ref().map_or_else(|| "-".to_owned(), |place| format!("+{}", text(&place.node)))
+        place
+            .as_ref()
+            .map_or_else(|| "-".to_owned(), |place| format!("+{}", text(&place.node)))
     };
     let what = match &difference.kind {
         diff::DifferenceKind::Value => String::new(),
@@ -356,7 +392,9 @@ impl Comparison {
     /// each previous edit, if it was kept.
     pub fn keep(&mut self, wanted: &dyn Fn(EditId, &Edit) -> bool) -> Vec<Option<EditId>> {
         let edits = self.edits.iter().enumerate();
-        let wanted = edits.map(|(index, reach)| wanted(EditId::at(index), &reach.edit)).collect();
+        let wanted = edits
+            .map(|(index, reach)| wanted(EditId::at(index), &reach.edit))
+            .collect();
         let is_left = self.with_joint(wanted);
         let edit_numbers = numbers_of(is_left.iter().copied());
         let output_numbers = numbers_of(self.outputs.iter().map(|change| {
@@ -364,24 +402,31 @@ impl Comparison {
         }));
         retain(&mut self.edits, &edit_numbers);
         retain(&mut self.outputs, &output_numbers);
-        let edit_numbers: Vec<Option<EditId>> =
-            edit_numbers.into_iter().map(|number| number.map(EditId::at)).collect();
+        let edit_numbers: Vec<Option<EditId>> = edit_numbers
+            .into_iter()
+            .map(|number| number.map(EditId::at))
+            .collect();
         let kept = |edits: &[EditId]| -> Arc<[EditId]> {
-            edits.iter().filter_map(|edit| edit_numbers[edit.index()]).collect()
+            edits
+                .iter()
+                .filter_map(|edit| edit_numbers[edit.index()])
+                .collect()
         };
         for change in &mut self.outputs {
             change.edits = kept(&change.edits);
             for causes in &mut change.places {
                 causes.edits = kept(&causes.edits);
             }
-            change.causes.retain_mut(|cause| match edit_numbers[cause.edit.index()] {
-                Some(number) => {
-                    cause.edit = number;
-                    renumber_all(&mut cause.joint, |edit| edit_numbers[edit.index()]);
-                    true
-                }
-                None => false,
-            });
+            change
+                .causes
+                .retain_mut(|cause| match edit_numbers[cause.edit.index()] {
+                    Some(number) => {
+                        cause.edit = number;
+                        renumber_all(&mut cause.joint, |edit| edit_numbers[edit.index()]);
+                        true
+                    }
+                    None => false,
+                });
         }
         self.faults.retain_mut(|(_, fault)| match fault {
             Fault::Unnamed { edit, .. } | Fault::Shield { edit, .. } => {
@@ -421,9 +466,13 @@ impl Comparison {
     fn with_joint(&self, wanted: Vec<bool>) -> Vec<bool> {
         let mut is_left = wanted;
         loop {
-            let joint = self.outputs.iter().flat_map(|change| &change.places).filter(|causes| {
-                causes.are_joint && causes.edits.iter().any(|edit| is_left[edit.index()])
-            });
+            let joint = self
+                .outputs
+                .iter()
+                .flat_map(|change| &change.places)
+                .filter(|causes| {
+                    causes.are_joint && causes.edits.iter().any(|edit| is_left[edit.index()])
+                });
             let missing: Vec<EditId> = joint
                 .flat_map(|causes| &*causes.edits)
                 .copied()
@@ -442,7 +491,9 @@ impl Comparison {
 /// Returns the index of each item among those that are kept.
 fn numbers_of(is_left: impl Iterator<Item = bool>) -> Vec<Option<usize>> {
     let mut next = 0..;
-    is_left.map(|is_left| if is_left { next.next() } else { None }).collect()
+    is_left
+        .map(|is_left| if is_left { next.next() } else { None })
+        .collect()
 }
 
 fn retain<T>(items: &mut Vec<T>, numbers: &[Option<usize>]) {
@@ -473,12 +524,17 @@ impl EditReach {
 impl Comparison {
     /// Returns the outputs that an edit changed.
     pub fn outputs_of(&self, edit: EditId) -> impl Iterator<Item = &Change> {
-        self.outputs.iter().filter(move |change| change.edits.binary_search(&edit).is_ok())
+        self.outputs
+            .iter()
+            .filter(move |change| change.edits.binary_search(&edit).is_ok())
     }
 
     /// Returns the number of outputs with this status.
     pub fn count(&self, status: Status) -> usize {
-        self.outputs.iter().filter(|change| change.status == status).count()
+        self.outputs
+            .iter()
+            .filter(|change| change.status == status)
+            .count()
     }
 
     /// Returns the number of unexplained differences.

@@ -20,8 +20,14 @@ impl Renames {
         let is_rename = |id: &&EditId| edits[id.index()].kind == EditKind::Renamed;
         let renames: Vec<EditId> = concerned.iter().filter(is_rename).copied().collect();
         let texts = |side: fn(&Edit) -> Option<&Text>| Texts::of(edits, &renames, side);
-        let texts = [texts(|edit| edit.base.as_ref()), texts(|edit| edit.head.as_ref())];
-        Self { is_empty: renames.is_empty(), texts }
+        let texts = [
+            texts(|edit| edit.base.as_ref()),
+            texts(|edit| edit.head.as_ref()),
+        ];
+        Self {
+            is_empty: renames.is_empty(),
+            texts,
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -38,8 +44,9 @@ impl Renames {
     ) -> Vec<Output> {
         let mut gone = BTreeMap::new();
         let mut came = BTreeMap::new();
-        let (mut joined, alone): (Vec<Output>, Vec<Output>) =
-            outputs.into_iter().partition(|output| output.base.is_some() && output.head.is_some());
+        let (mut joined, alone): (Vec<Output>, Vec<Output>) = outputs
+            .into_iter()
+            .partition(|output| output.base.is_some() && output.head.is_some());
         for output in alone {
             let (side, doc, known) = match (output.base, output.head) {
                 (Some(doc), _) => (base, doc, &mut gone),
@@ -54,21 +61,31 @@ impl Renames {
         for (rename, docs) in gone {
             match (&docs[..], came.get(&rename).map(Vec::as_slice)) {
                 ([before], Some([after])) => {
-                    joined.push(Output { base: Some(*before), head: Some(*after) });
+                    joined.push(Output {
+                        base: Some(*before),
+                        head: Some(*after),
+                    });
                     came.remove(&rename);
                 }
-                _ => joined
-                    .extend(docs.into_iter().map(|doc| Output { base: Some(doc), head: None })),
+                _ => joined.extend(docs.into_iter().map(|doc| Output {
+                    base: Some(doc),
+                    head: None,
+                })),
             }
         }
         let came = came.into_values().flatten();
-        joined.extend(came.map(|doc| Output { base: None, head: Some(doc) }));
+        joined.extend(came.map(|doc| Output {
+            base: None,
+            head: Some(doc),
+        }));
         joined
     }
 
     /// Returns the edit that renamed a document of either side.
     fn of_document(&self, side: &Side<'_>, doc: DocId) -> Option<EditId> {
         let span = side.graph.recipe(doc).span;
-        edits_overlapping(self.texts.iter().map(|texts| (texts, span))).first().copied()
+        edits_overlapping(self.texts.iter().map(|texts| (texts, span)))
+            .first()
+            .copied()
     }
 }

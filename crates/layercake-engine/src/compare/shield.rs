@@ -32,7 +32,9 @@ pub(super) struct Passage {
 /// override.
 pub(super) fn passage(question: &Question<'_>, edit: EditId, side: &Side<'_>) -> Passage {
     let edit = &question.edits[edit.index()];
-    let Some(text) = edit.head.as_ref().or(edit.base.as_ref()) else { return Passage::default() };
+    let Some(text) = edit.head.as_ref().or(edit.base.as_ref()) else {
+        return Passage::default();
+    };
     let graph = side.graph;
     let Some(doc) = document_of(edit, graph, text).filter(|_| edit.part == Part::Data) else {
         return Passage::default();
@@ -41,7 +43,10 @@ pub(super) fn passage(question: &Question<'_>, edit: EditId, side: &Side<'_>) ->
     let flow = flow_within(&side.replay, doc, &edit.location, most);
     let is_cut = flow.more;
     // Other edits may have moved the value within its document.
-    let found = edit.location.get(&graph.recipe(doc).data).map(|node| node.span);
+    let found = edit
+        .location
+        .get(&graph.recipe(doc).data)
+        .map(|node| node.span);
     let is_in_place = found.is_some() && found == text.node.as_ref().map(|node| node.span);
     let mut is_certain = is_in_place && !is_cut;
     let mut reached: BTreeMap<DocId, Vec<Location>> = BTreeMap::new();
@@ -59,17 +64,34 @@ pub(super) fn passage(question: &Question<'_>, edit: EditId, side: &Side<'_>) ->
             let is_in_head = is_text_of(question.head, stop.by);
             is_certain &= is_in_head;
             let is_shield = is_in_head && !text.meets(stop.by);
-            let Some(why) = shield_why(stop.why).filter(|_| is_shield) else { continue };
+            let Some(why) = shield_why(stop.why).filter(|_| is_shield) else {
+                continue;
+            };
             let own = stop.location.get(&graph.recipe(stop.doc).data);
             let is_same = edit.head.is_some() && own.is_some() && own == text.node.as_ref();
-            let why = if why == Why::SetAgain && is_same { Why::SetToSame } else { why };
+            let why = if why == Why::SetAgain && is_same {
+                Why::SetToSame
+            } else {
+                why
+            };
             if known.insert((document.clone(), stop.by)) {
                 let (location, by) = (stop.location, stop.by);
-                shields.push(Shield { site: None, document, location, by, why });
+                shields.push(Shield {
+                    site: None,
+                    document,
+                    location,
+                    by,
+                    why,
+                });
             }
         }
     }
-    Passage { shields, reached: reached.into_iter().collect(), is_cut, is_certain }
+    Passage {
+        shields,
+        reached: reached.into_iter().collect(),
+        is_cut,
+        is_certain,
+    }
 }
 
 /// Text that stops a value, and those behind it.
@@ -84,11 +106,19 @@ struct Override {
 /// would not reach one in any case. Follows `most` stops; what lies behind the others is not known,
 /// so the value counts as stopped there.
 fn overrides(side: &Side<'_>, first: flow::Stop, most: usize) -> Vec<flow::Stop> {
-    let mut all = vec![Override { stop: first, behind: Vec::new(), passes: false }];
+    let mut all = vec![Override {
+        stop: first,
+        behind: Vec::new(),
+        passes: false,
+    }];
     let mut known: HashMap<(DocId, Location, Span), usize> = HashMap::new();
     let mut at = 0;
     while let Some(stop) = all.get(at).map(|it| it.stop.clone()) {
-        let behind = if at < most { stops_behind(side, &stop) } else { None };
+        let behind = if at < most {
+            stops_behind(side, &stop)
+        } else {
+            None
+        };
         match behind {
             None => all[at].passes = true,
             Some(stops) => {
@@ -96,7 +126,11 @@ fn overrides(side: &Side<'_>, first: flow::Stop, most: usize) -> Vec<flow::Stop>
                     let place = (stop.doc, stop.location.clone(), stop.by);
                     let next = *known.entry(place).or_insert(all.len());
                     if next == all.len() {
-                        all.push(Override { stop, behind: Vec::new(), passes: false });
+                        all.push(Override {
+                            stop,
+                            behind: Vec::new(),
+                            passes: false,
+                        });
                     }
                     all[at].behind.push(next);
                 }
@@ -127,13 +161,26 @@ fn mark_passing(all: &mut [Override]) {
 /// Returns the step of the same document that writes to the place of a stop later.
 fn later_step(side: &Side<'_>, stop: &flow::Stop) -> Option<flow::Stop> {
     let last = side.replay.trace(stop.doc, &stop.location);
-    let mut texts = last.at.iter().chain(last.from.iter().flat_map(|from| &from.at));
+    let mut texts = last
+        .at
+        .iter()
+        .chain(last.from.iter().flat_map(|from| &from.at));
     if texts.any(|text| stop.by.contains(*text)) {
         return None;
     }
-    let list = stop.location.lists().next().map(|list| side.replay.trace(stop.doc, &list));
-    let by = list.and_then(|list| list.at.first().copied()).or(last.at.first().copied())?;
-    Some(flow::Stop { by, why: overriding(last.via)?, ..stop.clone() })
+    let list = stop
+        .location
+        .lists()
+        .next()
+        .map(|list| side.replay.trace(stop.doc, &list));
+    let by = list
+        .and_then(|list| list.at.first().copied())
+        .or(last.at.first().copied())?;
+    Some(flow::Stop {
+        by,
+        why: overriding(last.via)?,
+        ..stop.clone()
+    })
 }
 
 /// Returns what would stop the value after a stop; `None` if it would reach an output, or if that is

@@ -27,7 +27,11 @@ impl Texts {
         for id in chosen {
             let text = side(&edits[id.index()]);
             for cover in text.into_iter().flat_map(|text| &text.covers) {
-                let stretch = Stretch { span: *cover, edit: *id, farthest: 0 };
+                let stretch = Stretch {
+                    span: *cover,
+                    edit: *id,
+                    farthest: 0,
+                };
                 files.entry(cover.file).or_default().push(stretch);
             }
         }
@@ -63,13 +67,19 @@ fn set_farthest(part: &mut [Stretch]) -> u32 {
     }
     let (before, rest) = part.split_at_mut(part.len() / 2);
     let (middle, behind) = rest.split_first_mut().expect("the part is not empty");
-    middle.farthest = middle.span.end.max(set_farthest(before)).max(set_farthest(behind));
+    middle.farthest = middle
+        .span
+        .end
+        .max(set_farthest(before))
+        .max(set_farthest(behind));
     middle.farthest
 }
 
 fn add_overlapping(part: &[Stretch], span: Span, found: &mut Vec<EditId>) {
     let middle = part.len() / 2;
-    let Some(stretch) = part.get(middle).filter(|it| it.farthest >= span.start) else { return };
+    let Some(stretch) = part.get(middle).filter(|it| it.farthest >= span.start) else {
+        return;
+    };
     add_overlapping(&part[..middle], span, found);
     if stretch.span.start > span.end {
         return;

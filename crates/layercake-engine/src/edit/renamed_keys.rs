@@ -30,7 +30,9 @@ impl RenamedKeys {
                 continue;
             };
             let is_item = matches!(edit.location.0.last(), Some(Piece::Index(_)));
-            let Some(node) = only.node.as_ref().filter(|_| !is_item) else { continue };
+            let Some(node) = only.node.as_ref().filter(|_| !is_item) else {
+                continue;
+            };
             let [removed, added] = alike.entry(RenameKey::of(edit, node)).or_default();
             let list = if edit.head.is_none() { removed } else { added };
             list.push((EditId::at(at), node));
@@ -38,9 +40,13 @@ impl RenamedKeys {
         let mut renamed = Self::default();
         for [removed, mut added] in alike.into_values() {
             // Of several equal values, it is not known which was renamed.
-            let [(removed, value)] = removed[..] else { continue };
+            let [(removed, value)] = removed[..] else {
+                continue;
+            };
             added.retain(|(_, node)| *node == value);
-            renamed.removed.extend(added.iter().map(|(added, _)| (*added, removed)));
+            renamed
+                .removed
+                .extend(added.iter().map(|(added, _)| (*added, removed)));
             if let [(added, _)] = added[..] {
                 renamed.added.insert(removed, added);
             }

@@ -88,15 +88,24 @@ impl ActionPath {
         let cut = cut_data_text(text);
         if matches!(cut, "$" | ".$" | "$.$") {
             let documented = Path::parse(".").expect("the root is a path");
-            return Ok(Self { documented, deckhand: DeckhandPath::UnwrittenRoot });
+            return Ok(Self {
+                documented,
+                deckhand: DeckhandPath::UnwrittenRoot,
+            });
         }
         let documented =
             Path::parse(&rooted(cut_data_segment(text))).map_err(|error| error_in(text, error))?;
         if cut == cut_data_segment(text) {
-            return Ok(Self { documented, deckhand: DeckhandPath::Same });
+            return Ok(Self {
+                documented,
+                deckhand: DeckhandPath::Same,
+            });
         }
         let deckhand = Path::parse(&rooted(cut)).map_err(|error| error_in(text, error))?;
-        Ok(Self { documented, deckhand: DeckhandPath::Other(deckhand) })
+        Ok(Self {
+            documented,
+            deckhand: DeckhandPath::Other(deckhand),
+        })
     }
 
     /// Returns whether the path differs between the two semantics.
@@ -155,7 +164,10 @@ fn cut_data_segment(text: &str) -> &str {
 
 /// Removes `.data` from the text, even if it is only a part of the first segment.
 fn cut_data_text(text: &str) -> &str {
-    [".data", "$.data"].iter().find_map(|prefix| text.strip_prefix(prefix)).unwrap_or(text)
+    [".data", "$.data"]
+        .iter()
+        .find_map(|prefix| text.strip_prefix(prefix))
+        .unwrap_or(text)
 }
 
 /// Returns the path with a leading dot, unless it already starts at the root.
@@ -163,7 +175,11 @@ fn rooted(path: &str) -> String {
     if path == "$" || path == "." {
         return ".".into();
     }
-    if path.starts_with('.') || path.starts_with("$.") { path.into() } else { format!(".{path}") }
+    if path.starts_with('.') || path.starts_with("$.") {
+        path.into()
+    } else {
+        format!(".{path}")
+    }
 }
 
 /// Maps an error of the rewritten path to the original path. Only the front of the path was
@@ -171,7 +187,10 @@ fn rooted(path: &str) -> String {
 fn error_in(text: &str, error: PathError) -> PathError {
     let rewritten = rooted(cut_data_segment(text));
     let from_end = rewritten.len().saturating_sub(error.at);
-    PathError { at: text.len().saturating_sub(from_end), ..error }
+    PathError {
+        at: text.len().saturating_sub(from_end),
+        ..error
+    }
 }
 
 /// Result of an action.
@@ -270,9 +289,17 @@ pub(crate) fn count_copied(method: Method, path: &Path, base: &Node, over: &Node
 
 /// Returns the number of entries of `base` that [`merged_over`] copies.
 fn count_merged(base: &Node, over: &Node) -> u64 {
-    let (Some(below), Some(above)) = (base.as_mapping(), over.as_mapping()) else { return 0 };
-    let inside = above.iter().filter_map(|(key, node)| Some(count_merged(below.get(key)?, node)));
-    if above.is_empty() { 0 } else { below.len() as u64 + inside.sum::<u64>() }
+    let (Some(below), Some(above)) = (base.as_mapping(), over.as_mapping()) else {
+        return 0;
+    };
+    let inside = above
+        .iter()
+        .filter_map(|(key, node)| Some(count_merged(below.get(key)?, node)));
+    if above.is_empty() {
+        0
+    } else {
+        below.len() as u64 + inside.sum::<u64>()
+    }
 }
 
 fn present<'a>(path: &Path, data: &'a Node) -> Result<Cow<'a, Node>, Failure> {
@@ -301,7 +328,10 @@ fn merge(
     let applied = write(path, base, &merged, semantics, at)?;
     let index_merge = list_of_index(path).map(|_| Difference::IndexMerge);
     let difference = index_merge.or(applied.difference);
-    Ok(Applied { difference, ..applied })
+    Ok(Applied {
+        difference,
+        ..applied
+    })
 }
 
 /// Returns the path of the list that a merge at `path` extends, or `None` if it merges the value at
@@ -322,15 +352,24 @@ pub(crate) fn extends_list(path: &Path, over: &Node) -> bool {
 /// Extends the parent's list by the child's entries, as documented (D01).
 fn extend(list: &Path, base: &mut Node, over: &Node, at: Span) -> Result<Applied, Failure> {
     let child = present(list, over)?;
-    let merged = match (list.first(base)?.as_ref().map(|found| &found.node.value), &child.value) {
+    let merged = match (
+        list.first(base)?.as_ref().map(|found| &found.node.value),
+        &child.value,
+    ) {
         (Some(Value::Sequence(parent)), Value::Sequence(entries)) => {
             let items: Vec<Node> = parent.iter().chain(entries.iter()).cloned().collect();
-            Node { value: Value::from(items), ..child.into_owned() }
+            Node {
+                value: Value::from(items),
+                ..child.into_owned()
+            }
         }
         _ => child.into_owned(),
     };
     let applied = write(list, base, &merged, Semantics::Documented, at)?;
-    Ok(Applied { difference: Some(Difference::IndexMerge), ..applied })
+    Ok(Applied {
+        difference: Some(Difference::IndexMerge),
+        ..applied
+    })
 }
 
 /// Returns the path of the list if the path ends in an index.
@@ -352,13 +391,18 @@ pub fn merged_over(base: &Node, over: &Node) -> Node {
         return over.clone();
     };
     if above.is_empty() {
-        return Node { secret: base.secret || over.secret, ..base.clone() };
+        return Node {
+            secret: base.secret || over.secret,
+            ..base.clone()
+        };
     }
     let mut merged: Mapping = (**below).clone();
     for (key, node) in above.iter() {
         let value = match below.get(key) {
             Some(lower) if lower.as_mapping().is_some() && node.as_mapping().is_some() => {
-                let slot = merged.get_mut(key).expect("the key was cloned with the mapping");
+                let slot = merged
+                    .get_mut(key)
+                    .expect("the key was cloned with the mapping");
                 *slot = merged_over(lower, node);
                 continue;
             }
@@ -384,7 +428,11 @@ pub fn merged_shallow(base: &Node, over: &Node) -> Node {
         merged.replace(key.clone(), node.clone());
     }
     let value = Value::Mapping(Arc::new(merged));
-    Node { value, secret: base.secret || over.secret, ..base.clone() }
+    Node {
+        value,
+        secret: base.secret || over.secret,
+        ..base.clone()
+    }
 }
 
 /// Writes `value` at every match, creating missing ancestors.
@@ -395,9 +443,14 @@ fn write(
     semantics: Semantics,
     at: Span,
 ) -> Result<Applied, Failure> {
-    let locations = path.write(base, value, semantics.list_write(), at)?.locations;
+    let locations = path
+        .write(base, value, semantics.list_write(), at)?
+        .locations;
     let difference = pops(path, value).then_some(Difference::ListWrite);
-    Ok(Applied { locations, difference })
+    Ok(Applied {
+        locations,
+        difference,
+    })
 }
 
 /// Returns whether the code would take elements from the front of `value` instead of storing it
@@ -414,8 +467,14 @@ fn delete(
 ) -> Result<Applied, Failure> {
     if path.is_root() {
         let empty = Value::Mapping(Arc::new(Mapping::new()));
-        *base = Node { secret: base.secret, ..Node::made(empty, at) };
-        return Ok(Applied { locations: vec![Arc::default()], difference: None });
+        *base = Node {
+            secret: base.secret,
+            ..Node::made(empty, at)
+        };
+        return Ok(Applied {
+            locations: vec![Arc::default()],
+            difference: None,
+        });
     }
     let matches = path.find(base)?;
     let Some(first) = matches.first().filter(|found| !found.node.is_null()) else {
@@ -433,7 +492,10 @@ fn delete(
         location.remove(base);
     }
     let locations = removed.into_iter().map(Arc::new).collect();
-    Ok(Applied { locations, difference })
+    Ok(Applied {
+        locations,
+        difference,
+    })
 }
 
 /// Removes duplicates; a path may lead to a place several times.
@@ -458,9 +520,14 @@ fn removable(mut places: Vec<Location>) -> Vec<Location> {
 fn delete_difference(at_path: &[Location], first_equal: &Location) -> Option<Difference> {
     if at_path[0] != *first_equal {
         let (at_path, first_equal) = (at_path[0].clone(), first_equal.clone());
-        return Some(Difference::Delete { at_path, first_equal });
+        return Some(Difference::Delete {
+            at_path,
+            first_equal,
+        });
     }
-    (at_path.len() > 1).then(|| Difference::DeleteOne { matches: at_path.len() })
+    (at_path.len() > 1).then(|| Difference::DeleteOne {
+        matches: at_path.len(),
+    })
 }
 
 /// Returns the first place below the root whose value equals `value` in Python: depth first, a

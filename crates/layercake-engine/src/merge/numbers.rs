@@ -45,7 +45,13 @@ impl Numbered {
     fn none(node: &Node, input: NumberedInput) -> Self {
         let is_expanded = Size::of(node).nodes() <= Self::MAX_EXPANDED;
         let shared = (!is_expanded).then(Lookup::default);
-        Self { node: node.clone(), input, places: Vec::new(), shared, unnumbered: 0 }
+        Self {
+            node: node.clone(),
+            input,
+            places: Vec::new(),
+            shared,
+            unnumbered: 0,
+        }
     }
 
     /// Returns the value with numbers in place of spans.
@@ -80,7 +86,11 @@ impl Numbered {
                 None => self.numbered(child, place),
             };
         }
-        Node { value: Value::Mapping(mapping), span, ..node.clone() }
+        Node {
+            value: Value::Mapping(mapping),
+            span,
+            ..node.clone()
+        }
     }
 
     fn next(&mut self, place: Option<(u32, Piece)>) -> (u32, Span) {
@@ -91,7 +101,9 @@ impl Numbered {
 
     fn numbered(&mut self, node: &Node, place: Option<(u32, Piece)>) -> Node {
         let address = node.value.address();
-        let known = address.zip(self.shared.as_ref()).and_then(|(address, it)| it.get(&address));
+        let known = address
+            .zip(self.shared.as_ref())
+            .and_then(|(address, it)| it.get(&address));
         if let Some(known) = known {
             return known.clone();
         }
@@ -100,7 +112,13 @@ impl Numbered {
             Value::Mapping(mapping) => {
                 let entries = mapping.iter().map(|(key, child)| {
                     let child = self.numbered(child, Some((number, Piece::Key(key.clone()))));
-                    (Key { value: key.value.clone(), span: child.span }, child)
+                    (
+                        Key {
+                            value: key.value.clone(),
+                            span: child.span,
+                        },
+                        child,
+                    )
                 });
                 Value::Mapping(Arc::new(entries.collect::<Mapping>()))
             }
@@ -114,7 +132,11 @@ impl Numbered {
             Value::Pairs(_) => node.with_spans(&|_| span).value,
             scalar => scalar.clone(),
         };
-        let numbered = Node { value, span, ..node.clone() };
+        let numbered = Node {
+            value,
+            span,
+            ..node.clone()
+        };
         if let (Some(address), Some(shared)) = (address, &mut self.shared) {
             shared.insert(address, numbered.clone());
         }
@@ -178,7 +200,13 @@ impl Numbers {
         source: Option<Rc<Numbered>>,
         after: Node,
     ) -> Self {
-        Self { before, own, source, after, index: OnceCell::new() }
+        Self {
+            before,
+            own,
+            source,
+            after,
+            index: OnceCell::new(),
+        }
     }
 
     /// Returns the numbered data before the stroke.
@@ -204,15 +232,20 @@ impl Numbers {
     /// Returns the origin of the node at a place of the result, if there is a node.
     pub fn from(&self, location: &Location) -> Option<From> {
         let span = location.get(&self.after)?.span;
-        let Some((input, numbered)) =
-            span.numbered_input().and_then(|input| Some((input, self.input(input)?)))
+        let Some((input, numbered)) = span
+            .numbered_input()
+            .and_then(|input| Some((input, self.input(input)?)))
         else {
-            let is_kept = location.get(&self.before.node).is_some_and(|node| node.span == span);
+            let is_kept = location
+                .get(&self.before.node)
+                .is_some_and(|node| node.span == span);
             let kept = From::Moved(NumberedInput::Before, location.clone());
             return Some(if is_kept { kept } else { From::Made });
         };
         let place = self.place(numbered, span.start, location);
-        let Some(part) = span.part() else { return Some(From::Moved(input, place)) };
+        let Some(part) = span.part() else {
+            return Some(From::Moved(input, place));
+        };
         let part = part.and_then(|part| Some(self.source.as_ref()?.place(part)));
         Some(From::Built { text: place, part })
     }
@@ -236,8 +269,15 @@ impl Numbers {
     /// Returns whether [`Numbers::destinations`] finds all places: each place of the inputs has its
     /// own number, and the result is small enough for an index.
     pub(crate) fn are_exact(&self) -> bool {
-        let inputs = [Some(&self.before), self.own.as_deref(), self.source.as_deref()];
-        inputs.into_iter().flatten().all(|input| input.shared.is_none())
+        let inputs = [
+            Some(&self.before),
+            self.own.as_deref(),
+            self.source.as_deref(),
+        ];
+        inputs
+            .into_iter()
+            .flatten()
+            .all(|input| input.shared.is_none())
             && Size::of(&self.after).nodes() <= MAX_INDEXED as u64
     }
 
@@ -245,7 +285,9 @@ impl Numbers {
     pub(crate) fn is_moved_whole(&self, location: &Location) -> bool {
         let addresses = location.get(&self.after).and_then(|after| {
             let input = self.input(after.span.numbered_input()?)?;
-            let from = self.place(input, after.span.start, location).get(&input.node)?;
+            let from = self
+                .place(input, after.span.start, location)
+                .get(&input.node)?;
             Some([after, from].map(|node| node.value.address()))
         });
         addresses.is_some_and(|[after, from]| after.is_none() || from.is_none() || after == from)
@@ -254,8 +296,12 @@ impl Numbers {
     /// Returns the places of the result with the node that an input has at `place`, or with a value
     /// built from that node or one of its ancestors.
     pub fn destinations(&self, input: NumberedInput, place: &Location) -> Vec<Location> {
-        let Some(numbered) = self.input(input) else { return Vec::new() };
-        let index = self.index.get_or_init(|| ResultIndex::of(&self.before.node, &self.after));
+        let Some(numbered) = self.input(input) else {
+            return Vec::new();
+        };
+        let index = self
+            .index
+            .get_or_init(|| ResultIndex::of(&self.before.node, &self.after));
         let mut found: Vec<u32> = Vec::new();
         match numbered.number_at(place) {
             Some(number) => {
@@ -272,7 +318,10 @@ impl Numbers {
             let numbers = around.filter_map(|around| numbered.number_at(&around));
             found.extend(numbers.flat_map(|number| index.put.get(&number).into_iter().flatten()));
         }
-        found.into_iter().map(|at| place_of(&index.places, at)).collect()
+        found
+            .into_iter()
+            .map(|at| place_of(&index.places, at))
+            .collect()
     }
 }
 
@@ -301,7 +350,10 @@ impl ResultIndex {
         let at = u32::try_from(self.places.len()).expect("results are limited to less");
         self.places.push(place);
         if let Some(input) = node.span.numbered_input() {
-            self.moved.entry((input, node.span.start)).or_default().push(at);
+            self.moved
+                .entry((input, node.span.start))
+                .or_default()
+                .push(at);
             if let Some(Some(part)) = node.span.part() {
                 self.put.entry(part).or_default().push(at);
             }

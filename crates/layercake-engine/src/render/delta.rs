@@ -43,7 +43,10 @@ impl Delta {
         let has_same_attributes = before.span == after.span
             && before.secret == after.secret
             && before.origin == after.origin;
-        let other = || Self::Other { before: before.clone(), after: after.clone() };
+        let other = || Self::Other {
+            before: before.clone(),
+            after: after.clone(),
+        };
         match (&before.value, &after.value) {
             _ if !has_same_attributes => other(),
             (Value::Mapping(old), Value::Mapping(new)) if Arc::ptr_eq(old, new) => Self::Same,
@@ -157,7 +160,10 @@ fn is_most(changed: usize, all: usize) -> bool {
 }
 
 fn count_replaced(inside: &[(usize, Delta)]) -> usize {
-    inside.iter().filter(|(_, delta)| matches!(delta, Delta::Other { .. })).count()
+    inside
+        .iter()
+        .filter(|(_, delta)| matches!(delta, Delta::Other { .. }))
+        .count()
 }
 
 fn begins_with_keys(new: &Mapping, old: &Mapping) -> bool {
@@ -167,11 +173,15 @@ fn begins_with_keys(new: &Mapping, old: &Mapping) -> bool {
 
 fn changed<'n>(pairs: impl Iterator<Item = (&'n Node, &'n Node)>) -> Vec<(usize, Delta)> {
     let deltas = pairs.map(|(old, new)| Delta::of(old, new)).enumerate();
-    deltas.filter(|(_, delta)| !matches!(delta, Delta::Same)).collect()
+    deltas
+        .filter(|(_, delta)| !matches!(delta, Delta::Same))
+        .collect()
 }
 
 fn owned<'n>(entries: impl Iterator<Item = (&'n Key, &'n Node)>) -> Vec<(Key, Node)> {
-    entries.map(|(key, node)| (key.clone(), node.clone())).collect()
+    entries
+        .map(|(key, node)| (key.clone(), node.clone()))
+        .collect()
 }
 
 fn mapping_of(data: &mut Node) -> &mut Mapping {

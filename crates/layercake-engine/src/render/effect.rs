@@ -33,8 +33,12 @@ pub fn effects(
     doc: DocId,
 ) -> impl Iterator<Item = Effect> + use<> {
     let states = States::of(graph, rendered, doc);
-    let is_limited =
-        |states: &States| states.strokes.iter().any(|stroke| stroke.author == Author::Limit);
+    let is_limited = |states: &States| {
+        states
+            .strokes
+            .iter()
+            .any(|stroke| stroke.author == Author::Limit)
+    };
     let states = states.filter(|states| !is_limited(states));
     states.into_iter().flat_map(|states| {
         let mut data = states.start;
@@ -47,7 +51,13 @@ pub fn effects(
             let after = stroke.delta.state_after(&data);
             let before = std::mem::replace(&mut data, after.clone());
             let written = stroke.written;
-            Some(Effect { step, destination, before, after, written })
+            Some(Effect {
+                step,
+                destination,
+                before,
+                after,
+                written,
+            })
         })
     })
 }
@@ -61,7 +71,9 @@ pub fn data_without(
 ) -> Option<Node> {
     rendered.data(doc)?;
     let ready = |needed: DocId| {
-        rendered.data(needed).expect("a rendered document has only rendered dependencies")
+        rendered
+            .data(needed)
+            .expect("a rendered document has only rendered dependencies")
     };
     let mut making = Making::new(graph, doc, &ready, rendered.allowance);
     making.left_out.clone_from(steps);

@@ -102,7 +102,11 @@ pub(crate) fn flow_within(
         return Flow::default();
     };
     let leaves = Replay::leaves(node, most);
-    let own = leaves.locations.iter().map(|leaf| location.joined(leaf)).collect();
+    let own = leaves
+        .locations
+        .iter()
+        .map(|leaf| location.joined(leaf))
+        .collect();
     let mut stream = Stream::new(replay, doc, own);
     stream.flow.more = leaves.more;
     stream.run(most);
@@ -119,7 +123,10 @@ pub fn may_enter(replay: &Replay<'_>, doc: DocId, locations: &[Location]) -> Vec
     while let Some(from) = heirs.get(next).copied() {
         for reader in replay.readers().of_doc(from) {
             let recipe = graph.recipe(*reader);
-            let mut reads = recipe.steps.iter().filter(|step| step.op.source() == Some(from));
+            let mut reads = recipe
+                .steps
+                .iter()
+                .filter(|step| step.op.source() == Some(from));
             let may_take = |step: Step<'_>| match &step.op {
                 Op::Substitute(substitution) => {
                     let path = &substitution.writing.from.value;
@@ -138,7 +145,9 @@ pub fn may_enter(replay: &Replay<'_>, doc: DocId, locations: &[Location]) -> Vec
         next += 1;
     }
     let entered = graph.dependents(readers).into_iter().enumerate();
-    let entered = entered.filter(|(_, is_entered)| *is_entered).map(|(at, _)| DocId::at(at));
+    let entered = entered
+        .filter(|(_, is_entered)| *is_entered)
+        .map(|(at, _)| DocId::at(at));
     heirs.into_iter().chain(entered).collect()
 }
 
@@ -147,9 +156,19 @@ pub fn may_enter(replay: &Replay<'_>, doc: DocId, locations: &[Location]) -> Vec
 pub fn flow_of_rendered(replay: &Replay<'_>, doc: DocId, places: Vec<(Location, Span)>) -> Flow {
     let mut stream = Stream::new(replay, doc, Vec::new());
     for (location, at) in places {
-        stream.places.entry(doc).or_default().push(stream.flow.reached.len());
+        stream
+            .places
+            .entry(doc)
+            .or_default()
+            .push(stream.flow.reached.len());
         let at = vec![at];
-        stream.flow.reached.push(Reached { doc, location, via: Via::Made, at, from: None });
+        stream.flow.reached.push(Reached {
+            doc,
+            location,
+            via: Via::Made,
+            at,
+            from: None,
+        });
     }
     stream.run(MAX_REACHED);
     stream.flow
@@ -165,13 +184,17 @@ pub fn flow_of_document(replay: &Replay<'_>, doc: DocId) -> Flow {
         at: vec![replay.graph().recipe(doc).span],
         from: None,
     };
-    let mut flow = Flow { reached: vec![start], ..Flow::default() };
+    let mut flow = Flow {
+        reached: vec![start],
+        ..Flow::default()
+    };
     let mut known = BTreeSet::from([doc]);
     let mut index = 0;
     while let Some(from) = flow.reached.get(index).map(|reached| reached.doc) {
         for reader in replay.readers().of_doc(from).to_vec() {
             if known.insert(reader) {
-                flow.reached.push(reading(replay.graph(), reader, from, index));
+                flow.reached
+                    .push(reading(replay.graph(), reader, from, index));
             }
         }
         index += 1;
@@ -188,19 +211,38 @@ fn reading(graph: &Graph, doc: DocId, source: DocId, from: usize) -> Reached {
             (inheriting(recipe), vec![base.selector, base.label])
         }
         Some(_) | None => {
-            let reads = recipe.steps.iter().filter(|step| step.op.source() == Some(source));
+            let reads = recipe
+                .steps
+                .iter()
+                .filter(|step| step.op.source() == Some(source));
             let reads: Vec<Step<'_>> = reads.collect();
             let is_merged = reads.iter().any(|step| matches!(step.op, Op::Combine(_)));
-            let via = if is_merged { Via::Merged } else { Via::Substituted };
+            let via = if is_merged {
+                Via::Merged
+            } else {
+                Via::Substituted
+            };
             (via, reads.iter().map(|step| step.at).collect())
         }
     };
-    Reached { doc, location: Location::root(), via, at, from: Some(from) }
+    Reached {
+        doc,
+        location: Location::root(),
+        via,
+        at,
+        from: Some(from),
+    }
 }
 
 fn inheriting(recipe: &Recipe) -> Via {
-    let is_replaced = recipe.base.is_some_and(|base| recipe.replaces == Some(base.doc));
-    if is_replaced { Via::Replaced } else { Via::Inherited }
+    let is_replaced = recipe
+        .base
+        .is_some_and(|base| recipe.replaces == Some(base.doc));
+    if is_replaced {
+        Via::Replaced
+    } else {
+        Via::Inherited
+    }
 }
 
 impl Flow {
@@ -208,8 +250,12 @@ impl Flow {
     /// others.
     fn add_unused(&mut self, graph: &Graph) {
         let stops = self.stops.iter().filter_map(|stop| stop.from);
-        let goes_on: BTreeSet<usize> =
-            self.reached.iter().filter_map(|reached| reached.from).chain(stops).collect();
+        let goes_on: BTreeSet<usize> = self
+            .reached
+            .iter()
+            .filter_map(|reached| reached.from)
+            .chain(stops)
+            .collect();
         for (index, reached) in self.reached.iter().enumerate() {
             let recipe = graph.recipe(reached.doc);
             if !recipe.emit && !goes_on.contains(&index) {
@@ -237,7 +283,10 @@ impl Readers {
     pub(super) fn of(graph: &Graph) -> Self {
         let mut pairs: Vec<(DocId, DocId)> = Vec::new();
         for (doc, recipe) in graph.iter() {
-            let base = recipe.base.filter(|_| recipe.starts_as_base()).map(|base| base.doc);
+            let base = recipe
+                .base
+                .filter(|_| recipe.starts_as_base())
+                .map(|base| base.doc);
             let read: BTreeSet<DocId> = base.into_iter().chain(recipe.steps.sources()).collect();
             pairs.extend(read.into_iter().map(|read| (read, doc)));
         }
@@ -271,14 +320,19 @@ struct Stream<'r, 'a> {
 /// Returns whether a path may lead to a place, into it, or to one of its ancestors. Only different
 /// names are excluded. A value other than a mapping is read as a whole for any path.
 fn may_read(path: &Path, place: &Location) -> bool {
-    let Some(segments) = path.segments() else { return true };
+    let Some(segments) = path.segments() else {
+        return true;
+    };
     if !matches!(place.0.first(), Some(Piece::Key(_))) {
         return true;
     }
-    segments.iter().zip(&place.0).all(|(segment, piece)| match (segment, piece) {
-        (Segment::Name(name), Piece::Key(key)) => key.as_str().is_none_or(|key| key == &**name),
-        (Segment::Name(_) | Segment::Index(_), _) => true,
-    })
+    segments
+        .iter()
+        .zip(&place.0)
+        .all(|(segment, piece)| match (segment, piece) {
+            (Segment::Name(name), Piece::Key(key)) => key.as_str().is_none_or(|key| key == &**name),
+            (Segment::Name(_) | Segment::Index(_), _) => true,
+        })
 }
 
 /// Value at a place of a document that is being rendered.
@@ -311,7 +365,13 @@ impl Carrying {
 
 impl<'r, 'a> Stream<'r, 'a> {
     fn new(replay: &'r Replay<'a>, doc: DocId, own: Vec<Location>) -> Self {
-        Self { replay, doc, own, flow: Flow::default(), places: BTreeMap::new() }
+        Self {
+            replay,
+            doc,
+            own,
+            flow: Flow::default(),
+            places: BTreeMap::new(),
+        }
     }
 
     /// Follows the flow, wave by wave, so that a document is entered after all documents that it
@@ -350,7 +410,8 @@ impl<'r, 'a> Stream<'r, 'a> {
                 Op::Merge { .. } => false,
                 Op::Substitute(substitution) => {
                     let path = &substitution.writing.from.value;
-                    self.places_of(substitution.source).any(|(_, place)| may_read(path, place))
+                    self.places_of(substitution.source)
+                        .any(|(_, place)| may_read(path, place))
                 }
                 Op::Combine(combine) => self.places.contains_key(&combine.source),
             })
@@ -363,7 +424,9 @@ impl<'r, 'a> Stream<'r, 'a> {
         if !self.may_enter(doc) {
             return;
         }
-        let Some(states) = self.replay.states(doc) else { return self.stop_at_blocked(doc) };
+        let Some(states) = self.replay.states(doc) else {
+            return self.stop_at_blocked(doc);
+        };
         // Strokes that are not kept may have taken values.
         self.flow.more |= states.is_cut;
         let mut carried = self.at_start(doc, &states);
@@ -391,16 +454,32 @@ impl<'r, 'a> Stream<'r, 'a> {
         if doc == self.doc {
             self.stop_without_action(&is_taken);
         }
-        for Carried { location, via, at, from } in carried {
-            self.places.entry(doc).or_default().push(self.flow.reached.len());
-            self.flow.reached.push(Reached { doc, location, via, at, from });
+        for Carried {
+            location,
+            via,
+            at,
+            from,
+        } in carried
+        {
+            self.places
+                .entry(doc)
+                .or_default()
+                .push(self.flow.reached.len());
+            self.flow.reached.push(Reached {
+                doc,
+                location,
+                via,
+                at,
+                from,
+            });
         }
     }
 
     /// Returns whether a stroke of a document may take a value reached in another one.
     fn may_bring(&self, doc: DocId, stroke: &Stroke) -> bool {
         let step = stroke.step(self.replay.graph().recipe(doc));
-        step.and_then(|step| step.op.source()).is_some_and(|it| self.places.contains_key(&it))
+        step.and_then(|step| step.op.source())
+            .is_some_and(|it| self.places.contains_key(&it))
     }
 
     /// Returns the reached values that a document starts with.
@@ -419,9 +498,14 @@ impl<'r, 'a> Stream<'r, 'a> {
                 })
                 .collect();
         };
-        let step = recipe.steps.iter().find(|step| matches!(step.op, Op::Merge { .. }));
-        let at: Vec<Span> =
-            [base.selector, base.label].into_iter().chain(step.map(|step| step.at)).collect();
+        let step = recipe
+            .steps
+            .iter()
+            .find(|step| matches!(step.op, Op::Merge { .. }));
+        let at: Vec<Span> = [base.selector, base.label]
+            .into_iter()
+            .chain(step.map(|step| step.at))
+            .collect();
         self.places_of(base.doc)
             .map(|(index, location)| Carried {
                 location: location.clone(),
@@ -445,10 +529,19 @@ impl<'r, 'a> Stream<'r, 'a> {
             if places.is_empty() {
                 let (why, by) = stop_reason(change, &value.location);
                 let Carried { location, from, .. } = value;
-                self.flow.stops.push(Stop { doc, location, by, why, from });
+                self.flow.stops.push(Stop {
+                    doc,
+                    location,
+                    by,
+                    why,
+                    from,
+                });
                 continue;
             }
-            left.extend(places.into_iter().map(|location| Carried { location, ..value.clone() }));
+            left.extend(places.into_iter().map(|location| Carried {
+                location,
+                ..value.clone()
+            }));
         }
         left
     }
@@ -463,14 +556,21 @@ impl<'r, 'a> Stream<'r, 'a> {
         for (own, is_taken) in self.own.iter().zip(is_taken) {
             for location in change.own_at(own) {
                 *is_taken = true;
-                carried.add(Carried { location, via, at: change.texts(), from: None });
+                carried.add(Carried {
+                    location,
+                    via,
+                    at: change.texts(),
+                    from: None,
+                });
             }
         }
     }
 
     /// Adds the values that the stroke takes from reached places of other documents.
     fn add_read(&mut self, doc: DocId, change: &Change<'_>, carried: &mut Carrying) {
-        let Some(source) = change.step().and_then(|step| step.op.source()) else { return };
+        let Some(source) = change.step().and_then(|step| step.op.source()) else {
+            return;
+        };
         let via = match change.destination() {
             Some((_, destination)) if destination.part.is_some() => Via::Pattern,
             Some(_) => Via::Substituted,
@@ -484,7 +584,12 @@ impl<'r, 'a> Stream<'r, 'a> {
                 stops.extend(not_laid(doc, change, place, index));
             }
             for location in taken {
-                carried.add(Carried { location, via, at: at.clone(), from });
+                carried.add(Carried {
+                    location,
+                    via,
+                    at: at.clone(),
+                    from,
+                });
             }
             if carried.list.len() > MAX_REACHED {
                 break;
@@ -496,8 +601,16 @@ impl<'r, 'a> Stream<'r, 'a> {
     /// Adds stops for places of the document's own data that nothing took.
     fn stop_without_action(&mut self, is_taken: &[bool]) {
         let recipe = self.replay.graph().recipe(self.doc);
-        let action = recipe.steps.iter().next().map_or(recipe.span, |step| step.at);
-        let untaken = self.own.iter().zip(is_taken).filter(|(_, is_taken)| !**is_taken);
+        let action = recipe
+            .steps
+            .iter()
+            .next()
+            .map_or(recipe.span, |step| step.at);
+        let untaken = self
+            .own
+            .iter()
+            .zip(is_taken)
+            .filter(|(_, is_taken)| !**is_taken);
         self.flow.stops.extend(untaken.map(|(location, _)| Stop {
             doc: self.doc,
             location: location.clone(),
@@ -509,7 +622,10 @@ impl<'r, 'a> Stream<'r, 'a> {
 
     fn stop_at_blocked(&mut self, doc: DocId) {
         let recipe = self.replay.graph().recipe(doc);
-        let from = recipe.needs.iter().find_map(|need| self.places_of(need.doc).next());
+        let from = recipe
+            .needs
+            .iter()
+            .find_map(|need| self.places_of(need.doc).next());
         let hop = self.replay.trace(doc, &Location::root());
         self.flow.stops.push(Stop {
             doc,
@@ -524,7 +640,13 @@ impl<'r, 'a> Stream<'r, 'a> {
 /// Returns what stops a place of a document from being merged into another. `None` if the place is
 /// not part of the merged data, but specifies how to merge.
 fn not_laid(doc: DocId, change: &Change<'_>, place: &Location, from: usize) -> Option<Stop> {
-    let stop = |by, why| Stop { doc, location: place.clone(), by, why, from: Some(from) };
+    let stop = |by, why| Stop {
+        doc,
+        location: place.clone(),
+        by,
+        why,
+        from: Some(from),
+    };
     if change.stroke.written.is_empty() {
         return Some(stop(change.step()?.at, Why::NotMerged));
     }
@@ -537,7 +659,9 @@ fn not_laid(doc: DocId, change: &Change<'_>, place: &Location, from: usize) -> O
 fn stop_reason(change: &Change<'_>, place: &Location) -> (Why, Span) {
     let step = change.step().map_or(change.recipe.span, |step| step.at);
     let destination = change.destination().map_or(step, |(_, to)| to.path.span);
-    let is_merged = change.step().is_some_and(|step| matches!(step.op, Op::Combine(_)));
+    let is_merged = change
+        .step()
+        .is_some_and(|step| matches!(step.op, Op::Combine(_)));
     let is_replace = change.step().is_some_and(
         |step| matches!(step.op, Op::Merge { method, .. } if method == Method::Replace),
     );
@@ -546,7 +670,10 @@ fn stop_reason(change: &Change<'_>, place: &Location) -> (Why, Span) {
         ValueOrigin::Source(source) if is_merged => {
             (Why::SetAgain, source_span(&source).unwrap_or(step))
         }
-        ValueOrigin::Deleted { writing: Some(writing), .. } if is_merged => match *writing {
+        ValueOrigin::Deleted {
+            writing: Some(writing),
+            ..
+        } if is_merged => match *writing {
             ValueOrigin::Source(source) => (Why::Deleted, source_span(&source).unwrap_or(step)),
             ValueOrigin::Kept(_)
             | ValueOrigin::Own(_)
@@ -557,15 +684,16 @@ fn stop_reason(change: &Change<'_>, place: &Location) -> (Why, Span) {
         // Without the values that it takes over, it would still replace all others at its path.
         ValueOrigin::Own(_) if is_replace => (Why::NotInherited, step),
         ValueOrigin::Own(own) => {
-            let node = outermost_list(change, place).unwrap_or(own).get(&change.recipe.data);
+            let node = outermost_list(change, place)
+                .unwrap_or(own)
+                .get(&change.recipe.data);
             (Why::SetAgain, node.map_or(step, |node| node.span))
         }
         ValueOrigin::Source(_) | ValueOrigin::Put { .. } => (Why::Overwritten, destination),
-        ValueOrigin::Deleted { writing: Some(writing), .. }
-            if matches!(*writing, ValueOrigin::Source(_)) =>
-        {
-            (Why::Overwritten, destination)
-        }
+        ValueOrigin::Deleted {
+            writing: Some(writing),
+            ..
+        } if matches!(*writing, ValueOrigin::Source(_)) => (Why::Overwritten, destination),
         ValueOrigin::Deleted { .. } if is_replace => (Why::NotInherited, step),
         ValueOrigin::Deleted { .. } | ValueOrigin::Kept(_) | ValueOrigin::Made => {
             (Why::Deleted, step)
@@ -576,8 +704,10 @@ fn stop_reason(change: &Change<'_>, place: &Location) -> (Why, Span) {
 /// Returns the place of the outermost list around a value that the document's own data sets: the
 /// list is set as a whole, so that no other one takes the place of an item that is removed.
 fn outermost_list(change: &Change<'_>, place: &Location) -> Option<Location> {
-    place.lists().find_map(|list| match change.value_origin(&list) {
-        ValueOrigin::Own(list) => Some(list),
-        _ => None,
-    })
+    place
+        .lists()
+        .find_map(|list| match change.value_origin(&list) {
+            ValueOrigin::Own(list) => Some(list),
+            _ => None,
+        })
 }

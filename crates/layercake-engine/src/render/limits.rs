@@ -47,12 +47,24 @@ impl Allowance {
     pub(super) fn of_each(graph: &Graph) -> Self {
         let documents = graph.recipes.iter().filter(|recipe| makes(recipe)).count() as u64;
         let share = Self::ALL / documents.max(1);
-        let (work, memory) = (share.clamp(4 << 20, MAX_WORK), share.clamp(1 << 20, MAX_WORK));
+        let (work, memory) = (
+            share.clamp(4 << 20, MAX_WORK),
+            share.clamp(1 << 20, MAX_WORK),
+        );
         let most = Cost { work, memory };
         let sharers = documents.saturating_mul(graph.sharers as u64);
-        let children = graph.recipes.iter().filter(|recipe| recipe.starts_as_base()).count() as u64;
+        let children = graph
+            .recipes
+            .iter()
+            .filter(|recipe| recipe.starts_as_base())
+            .count() as u64;
         let copies = (MAX_COPIES / children.max(1)).max(Self::MIN_COPIES);
-        Self { most, spent: Cost::default(), effort: Effort::share_of(sharers), copies }
+        Self {
+            most,
+            spent: Cost::default(),
+            effort: Effort::share_of(sharers),
+            copies,
+        }
     }
 
     /// Returns the limit that the data of a document exceeds, if any. `shared` are the values that
@@ -134,7 +146,9 @@ fn copied<'n>(data: &Node, shared: impl IntoIterator<Item = &'n Node>) -> u64 {
 fn count_unknown(node: &Node, known: &mut HashSet<usize>) -> u64 {
     let (mut count, mut open) = (0, vec![node]);
     while let Some(node) = open.pop() {
-        let Some(address) = node.value.address() else { continue };
+        let Some(address) = node.value.address() else {
+            continue;
+        };
         if known.insert(address) {
             count += inside(node).count() as u64;
             open.extend(inside(node));

@@ -277,12 +277,16 @@ impl Rendered {
 
     /// Returns whether rendering hit a bug in layercake.
     pub fn has_failed(&self) -> bool {
-        self.problems.iter().any(|problem| matches!(problem.kind, ProblemKind::Failed))
+        self.problems
+            .iter()
+            .any(|problem| matches!(problem.kind, ProblemKind::Failed))
     }
 
     /// Returns whether the document was requested.
     pub fn is_wanted(&self, doc: DocId) -> bool {
-        self.wanted.as_ref().is_none_or(|wanted| wanted[doc.index()])
+        self.wanted
+            .as_ref()
+            .is_none_or(|wanted| wanted[doc.index()])
     }
 
     /// Returns the rendered data of a document, if any.
@@ -382,7 +386,10 @@ pub fn render_with(graph: &Graph, tables: (&[&Table], Matching), extent: Extent)
         }
         tables.keep(&sound, &made);
     }
-    let unmade = Unmade { cycles: order.cycles, failures };
+    let unmade = Unmade {
+        cycles: order.cycles,
+        failures,
+    };
     let blockers = blockers(graph, &made, &unmade);
     problems.extend(unmade.problems(graph));
     problems.sort_by_key(|problem| problem.doc);
@@ -390,7 +397,15 @@ pub fn render_with(graph: &Graph, tables: (&[&Table], Matching), extent: Extent)
         made.unwrap_or_else(|| MadeDocument::empty(graph.recipe(DocId::at(index))))
     });
     let (levels, taken) = tables.into_parts();
-    Rendered { made: made.collect(), blockers, levels, taken, wanted, allowance, problems }
+    Rendered {
+        made: made.collect(),
+        blockers,
+        levels,
+        taken,
+        wanted,
+        allowance,
+        problems,
+    }
 }
 
 /// Renders `docs` and their dependents again, and takes all others from `rendered`. Both graphs
@@ -408,7 +423,11 @@ pub fn render_in_part(graph: &Graph, rendered: &Rendered, docs: Vec<DocId>) -> R
         for (doc, outcome) in fresh.into_iter().zip(outcomes) {
             let (document, of_document) = outcome.unwrap_or_else(|| {
                 let recipe = graph.recipe(doc);
-                let failed = Problem { doc, at: recipe.span, kind: ProblemKind::Failed };
+                let failed = Problem {
+                    doc,
+                    at: recipe.span,
+                    kind: ProblemKind::Failed,
+                };
                 (MadeDocument::empty(recipe), vec![failed])
             });
             made[doc.index()] = Some(document);
@@ -444,7 +463,11 @@ fn make(
                 let made = made[doc.index()].as_ref();
                 &made.expect("a wave depends only on earlier waves").data
             };
-            let making = || Making::new(graph, *doc, &ready, allowance).run(&ready).made();
+            let making = || {
+                Making::new(graph, *doc, &ready, allowance)
+                    .run(&ready)
+                    .made()
+            };
             guard::guarded(Place::Document(&graph.recipe(*doc).key.name), making)
         })
         .collect()
@@ -452,7 +475,11 @@ fn make(
 
 /// Returns whether all dependencies of a document are rendered.
 fn has_rendered_needs(graph: &Graph, doc: DocId, made: &[Option<MadeDocument>]) -> bool {
-    graph.recipe(doc).needs.iter().all(|need| made[need.doc.index()].is_some())
+    graph
+        .recipe(doc)
+        .needs
+        .iter()
+        .all(|need| made[need.doc.index()].is_some())
 }
 
 /// Reasons why documents were not rendered.
@@ -466,11 +493,19 @@ impl Unmade {
     fn problems(self, graph: &Graph) -> impl Iterator<Item = Problem> {
         let failures = self.failures.into_iter().map(|doc| {
             let at = graph.recipe(doc).span;
-            Problem { doc, at, kind: ProblemKind::Failed }
+            Problem {
+                doc,
+                at,
+                kind: ProblemKind::Failed,
+            }
         });
         let cycles = self.cycles.into_iter().map(|cycle| {
             let Edge { doc, need } = cycle[0];
-            Problem { doc, at: need.at, kind: ProblemKind::Cycle(cycle) }
+            Problem {
+                doc,
+                at: need.at,
+                kind: ProblemKind::Cycle(cycle),
+            }
         });
         failures.chain(cycles)
     }
@@ -496,8 +531,10 @@ pub struct Made {
 /// or failed, otherwise the one found by following the first unrendered dependency.
 fn blockers(graph: &Graph, made: &[Option<MadeDocument>], unmade: &Unmade) -> Blockers {
     let members = unmade.cycles.iter().flatten().map(|edge| edge.doc);
-    let mut blockers: Blockers =
-        members.chain(unmade.failures.iter().copied()).map(|doc| (doc, doc)).collect();
+    let mut blockers: Blockers = members
+        .chain(unmade.failures.iter().copied())
+        .map(|doc| (doc, doc))
+        .collect();
     for (doc, _) in graph.iter().filter(|(doc, _)| made[doc.index()].is_none()) {
         let mut path = Vec::new();
         let mut at = doc;
@@ -505,7 +542,9 @@ fn blockers(graph: &Graph, made: &[Option<MadeDocument>], unmade: &Unmade) -> Bl
             path.push(at);
             let needs = &graph.recipe(at).needs;
             let unmade = needs.iter().find(|need| made[need.doc.index()].is_none());
-            at = unmade.expect("an unrendered document has an unrendered dependency").doc;
+            at = unmade
+                .expect("an unrendered document has an unrendered dependency")
+                .doc;
         }
         let blocker = blockers.get(&at).copied().unwrap_or(at);
         blockers.extend(path.into_iter().map(|doc| (doc, blocker)));
@@ -516,7 +555,11 @@ fn blockers(graph: &Graph, made: &[Option<MadeDocument>], unmade: &Unmade) -> Bl
 impl MadeDocument {
     fn empty(recipe: &Recipe) -> Self {
         let data = Node::made(Value::Null, recipe.span);
-        Self::new(Made { data, writes: Arc::default(), cost: Cost::default() })
+        Self::new(Made {
+            data,
+            writes: Arc::default(),
+            cost: Cost::default(),
+        })
     }
 }
 
@@ -557,7 +600,18 @@ impl<'a> Making<'a> {
     fn at(graph: &'a Graph, doc: DocId, data: Node, own: &'a Node, allowance: Allowance) -> Self {
         let (writes, problems, left_out) = (Vec::new(), Vec::new(), BTreeSet::new());
         let (step, strokes) = (0, None);
-        Self { graph, doc, data, own, writes, problems, step, allowance, strokes, left_out }
+        Self {
+            graph,
+            doc,
+            data,
+            own,
+            writes,
+            problems,
+            step,
+            allowance,
+            strokes,
+            left_out,
+        }
     }
 
     /// Runs all steps of the recipe.
@@ -600,8 +654,16 @@ impl<'a> Making<'a> {
     /// Returns the document and its problems.
     fn made(self) -> (MadeDocument, Vec<Problem>) {
         // Avoid one allocation per document for an empty list.
-        let writes = if self.writes.is_empty() { Arc::default() } else { self.writes.into() };
-        let made = Made { data: self.data, writes, cost: self.allowance.spent };
+        let writes = if self.writes.is_empty() {
+            Arc::default()
+        } else {
+            self.writes.into()
+        };
+        let made = Made {
+            data: self.data,
+            writes,
+            cost: self.allowance.spent,
+        };
         (MadeDocument::new(made), self.problems)
     }
 
@@ -628,7 +690,9 @@ impl<'a> Making<'a> {
 
     /// Records a stroke, if strokes are kept. `before` is the number of writes before it.
     fn note(&mut self, author: Author, before: usize) {
-        let Some(strokes) = &mut self.strokes else { return };
+        let Some(strokes) = &mut self.strokes else {
+            return;
+        };
         if !strokes.are_kept(self.step) {
             return;
         }
@@ -638,7 +702,11 @@ impl<'a> Making<'a> {
     }
 
     fn problem(&mut self, at: Span, kind: ProblemKind) {
-        self.problems.push(Problem { doc: self.doc, at, kind });
+        self.problems.push(Problem {
+            doc: self.doc,
+            at,
+            kind,
+        });
     }
 
     fn wrote(&mut self, locations: Vec<Arc<Location>>, kind: WriteKind, at: Span) {
@@ -647,11 +715,21 @@ impl<'a> Making<'a> {
 
     fn wrote_into(&mut self, locations: Vec<Arc<Location>>, kind: WriteKind, at: Span, put: Put) {
         let step = self.step;
-        let Put { created, is_collection } = put;
+        let Put {
+            created,
+            is_collection,
+        } = put;
         self.writes.extend(locations.into_iter().map(|location| {
             let created = created.as_ref().filter(|top| location.starts_with(top));
             let created = created.map(|top| top.0.len());
-            Write { step, location, kind, at, created, is_collection }
+            Write {
+                step,
+                location,
+                kind,
+                at,
+                created,
+                is_collection,
+            }
         }));
     }
 
@@ -661,7 +739,9 @@ impl<'a> Making<'a> {
         if path.value.is_unwritten_root() && !self.proceeds_at_root(method, path.span, own) {
             return;
         }
-        let Some(effective) = path.value.effective(method, semantics) else { return };
+        let Some(effective) = path.value.effective(method, semantics) else {
+            return;
+        };
         if let Err(error) = self.pad(effective) {
             return self.problem(path.span, ProblemKind::ActionPath { method, error });
         }
@@ -669,12 +749,18 @@ impl<'a> Making<'a> {
         if applied.is_err() && method == Method::Merge && deckhand::extends_list(effective, own) {
             // Deckhand's code fails here, which is also a difference.
             let difference = Difference::IndexMerge;
-            self.problem(path.span, ProblemKind::DifferentAction { method, difference });
+            self.problem(
+                path.span,
+                ProblemKind::DifferentAction { method, difference },
+            );
         }
         match applied {
             Ok(applied) => {
                 if let Some(difference) = applied.difference {
-                    self.problem(path.span, ProblemKind::DifferentAction { method, difference });
+                    self.problem(
+                        path.span,
+                        ProblemKind::DifferentAction { method, difference },
+                    );
                 }
                 self.wrote(applied.locations, WriteKind::Layered, path.span);
             }
@@ -686,8 +772,12 @@ impl<'a> Making<'a> {
                 let searched = if in_parent { &self.data } else { own };
                 let near = effective.near_miss(searched);
                 let path_text = effective.text().to_owned();
-                let kind =
-                    ProblemKind::MissingActionPath { method, path: path_text, in_parent, near };
+                let kind = ProblemKind::MissingActionPath {
+                    method,
+                    path: path_text,
+                    in_parent,
+                    near,
+                };
                 self.problem(path.span, kind);
             }
         }
@@ -700,7 +790,12 @@ impl<'a> Making<'a> {
         let value = if in_parent { &self.data } else { own };
         if value.is_null() {
             let path = ".".to_owned();
-            let kind = ProblemKind::MissingActionPath { method, path, in_parent, near: None };
+            let kind = ProblemKind::MissingActionPath {
+                method,
+                path,
+                in_parent,
+                near: None,
+            };
             self.problem(at, kind);
             return false;
         }
@@ -720,10 +815,17 @@ impl<'a> Making<'a> {
         if recipe.steps.is_empty() {
             return;
         }
-        let base = recipe.base.filter(|_| recipe.starts_as_base()).map(|base| base.doc);
+        let base = recipe
+            .base
+            .filter(|_| recipe.starts_as_base())
+            .map(|base| base.doc);
         let sources = base.into_iter().chain(recipe.steps.sources());
-        let shared = sources.map(|doc| -> &Node { ready(doc) }).chain([&recipe.data]);
-        let Some(limit) = self.allowance.exceeded(&self.data, shared) else { return };
+        let shared = sources
+            .map(|doc| -> &Node { ready(doc) })
+            .chain([&recipe.data]);
+        let Some(limit) = self.allowance.exceeded(&self.data, shared) else {
+            return;
+        };
         self.refuse(recipe, limit);
     }
 
@@ -736,7 +838,10 @@ impl<'a> Making<'a> {
     /// Returns whether the first action alone copies more of the parent than allowed. This must be
     /// checked before it runs.
     fn would_copy_too_much(&self, recipe: &Recipe) -> bool {
-        let first = recipe.steps.iter().find(|step| !self.left_out.contains(&step.index));
+        let first = recipe
+            .steps
+            .iter()
+            .find(|step| !self.left_out.contains(&step.index));
         match first.map(|step| step.op) {
             Some(Op::Merge { method, path }) if self.allowance.may_copy_too_much(&self.data) => {
                 let path = path.value.effective(method, self.graph.semantics);
@@ -749,10 +854,14 @@ impl<'a> Making<'a> {
 
     /// Counts elements that a path may add to pad lists towards the memory limit.
     fn pad(&mut self, path: &Path) -> Result<(), WalkError> {
-        let indexes = path.segments().into_iter().flatten().filter_map(|segment| match segment {
-            Segment::Index(index) => usize::try_from(*index).ok(),
-            Segment::Name(_) => None,
-        });
+        let indexes = path
+            .segments()
+            .into_iter()
+            .flatten()
+            .filter_map(|segment| match segment {
+                Segment::Index(index) => usize::try_from(*index).ok(),
+                Segment::Name(_) => None,
+            });
         let index = indexes.fold(0, usize::saturating_add);
         let cost = (index as u64).saturating_mul(size_of::<Node>() as u64);
         let padded = self.allowance.make(cost);

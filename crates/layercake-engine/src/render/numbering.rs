@@ -30,7 +30,13 @@ impl<'a> Numbering<'a> {
 
     pub(super) fn new(graph: &'a Graph, rendered: &'a Rendered) -> Self {
         let (inputs, strokes) = (RefCell::default(), RefCell::default());
-        Self { graph, rendered, inputs, strokes, kept: Cell::new(0) }
+        Self {
+            graph,
+            rendered,
+            inputs,
+            strokes,
+            kept: Cell::new(0),
+        }
     }
 
     /// Returns the numbered inputs and result of the stroke at `index` of a document.
@@ -46,7 +52,9 @@ impl<'a> Numbering<'a> {
         }
         let numbers = Rc::new(self.made_again(doc, author, [before, after]));
         self.keep(numbers.size());
-        self.strokes.borrow_mut().insert((doc, index), numbers.clone());
+        self.strokes
+            .borrow_mut()
+            .insert((doc, index), numbers.clone());
         numbers
     }
 
@@ -87,7 +95,11 @@ impl<'a> Numbering<'a> {
         let own_data = own.as_ref().map_or(&recipe.data, |own| own.node());
         let data = before.node().clone();
         let mut making = Making::at(self.graph, doc, data, own_data, self.rendered.allowance);
-        making.follow(step, source.as_ref().map(|source| source.node()), destination);
+        making.follow(
+            step,
+            source.as_ref().map(|source| source.node()),
+            destination,
+        );
         let after = making.data;
         Numbers::new(before, own, source, after)
     }
@@ -98,7 +110,9 @@ impl<'a> Numbering<'a> {
         }
         let numbered = Rc::new(Numbered::of(node, input));
         self.keep(numbered.size());
-        self.inputs.borrow_mut().insert((doc, input), numbered.clone());
+        self.inputs
+            .borrow_mut()
+            .insert((doc, input), numbered.clone());
         numbered
     }
 

@@ -111,7 +111,13 @@ impl<'a> Replay<'a> {
     pub fn new(graph: &'a Graph, rendered: &'a Rendered) -> Self {
         let numbering = Numbering::new(graph, rendered);
         let (states, readers) = (RefCell::default(), OnceCell::new());
-        Self { graph, rendered, states, numbering, readers }
+        Self {
+            graph,
+            rendered,
+            states,
+            numbering,
+            readers,
+        }
     }
 
     /// Returns the graph.
@@ -149,7 +155,10 @@ impl<'a> Replay<'a> {
             let trail = Trail::new(self, false);
             traces.push(trail.rendered(doc, &location, 0));
             hops += trail.hops.get();
-            room.set(room.get().saturating_sub(trail.hops.get() + trail.pieces.get()));
+            room.set(
+                room.get()
+                    .saturating_sub(trail.hops.get() + trail.pieces.get()),
+            );
         }
         traces
     }
@@ -210,10 +219,22 @@ impl<'a> Replay<'a> {
     ) -> Change<'s> {
         let (recipe, numbering) = (self.graph.recipe(doc), &self.numbering);
         let (source, numbers) = (None, OnceCell::new());
-        let change =
-            Change { numbering, doc, recipe, stroke, index, before, after, source, numbers };
+        let change = Change {
+            numbering,
+            doc,
+            recipe,
+            stroke,
+            index,
+            before,
+            after,
+            source,
+            numbers,
+        };
         let source = change.step().and_then(|step| step.op.source());
-        Change { source: source.and_then(|source| self.rendered.data(source)), ..change }
+        Change {
+            source: source.and_then(|source| self.rendered.data(source)),
+            ..change
+        }
     }
 }
 
@@ -287,7 +308,12 @@ struct Trail<'r, 'a> {
 
 impl<'r, 'a> Trail<'r, 'a> {
     fn new(replay: &'r Replay<'a>, with_losers: bool) -> Self {
-        Self { replay, hops: Cell::new(0), pieces: Cell::new(0), with_losers }
+        Self {
+            replay,
+            hops: Cell::new(0),
+            pieces: Cell::new(0),
+            with_losers,
+        }
     }
 
     /// Traces a place of a rendered document, `length` hops after the start.
@@ -295,7 +321,16 @@ impl<'r, 'a> Trail<'r, 'a> {
         match self.replay.states(doc) {
             Some(states) => {
                 let (strokes, data) = (states.strokes.len(), states.end.clone());
-                self.state(Moment { doc, states: &states, strokes, data, length }, location)
+                self.state(
+                    Moment {
+                        doc,
+                        states: &states,
+                        strokes,
+                        data,
+                        length,
+                    },
+                    location,
+                )
             }
             None => self.blocked(doc, location),
         }
@@ -303,13 +338,22 @@ impl<'r, 'a> Trail<'r, 'a> {
 
     /// Traces a place of a document's data at some point of its rendering.
     fn state(&self, moment: Moment<'_>, location: &Location) -> Hop {
-        let Moment { doc, states, strokes, mut data, length } = moment;
+        let Moment {
+            doc,
+            states,
+            strokes,
+            mut data,
+            length,
+        } = moment;
         let mut here = location.clone();
         let met = self.hops.replace(self.hops.get() + 1);
         self.pieces.set(self.pieces.get() + location.0.len());
         if met >= Replay::MAX_HOPS || length >= Replay::MAX_LENGTH {
             let value = location.get(&data).cloned();
-            return Hop { value, ..hop(doc, location, Via::Unfollowed) };
+            return Hop {
+                value,
+                ..hop(doc, location, Via::Unfollowed)
+            };
         }
         for (number, stroke) in states.strokes[..strokes].iter().enumerate().rev() {
             if stroke.undo_elsewhere(&here, &mut data) {
@@ -320,17 +364,33 @@ impl<'r, 'a> Trail<'r, 'a> {
             match change.value_origin(&here) {
                 ValueOrigin::Kept(before) => (here, data) = (before, change.before),
                 origin => {
-                    let look = Look { doc, states, number, change, here, length };
+                    let look = Look {
+                        doc,
+                        states,
+                        number,
+                        change,
+                        here,
+                        length,
+                    };
                     let hop = self.stroke(&look, origin);
-                    return Hop { location: location.clone(), ..hop };
+                    return Hop {
+                        location: location.clone(),
+                        ..hop
+                    };
                 }
             }
         }
         if states.is_cut {
             let value = here.get(&states.start).cloned();
-            return Hop { value, ..hop(doc, location, Via::Unfollowed) };
+            return Hop {
+                value,
+                ..hop(doc, location, Via::Unfollowed)
+            };
         }
-        Hop { location: location.clone(), ..self.start(doc, states, &here, length) }
+        Hop {
+            location: location.clone(),
+            ..self.start(doc, states, &here, length)
+        }
     }
 
     /// Traces a place that no stroke wrote.
@@ -340,9 +400,20 @@ impl<'r, 'a> Trail<'r, 'a> {
             return own(doc, recipe, location);
         };
         let is_replaced = recipe.replaces == Some(base.doc);
-        let via = if is_replaced { Via::Replaced } else { Via::Inherited };
-        let step = recipe.steps.iter().find(|step| matches!(step.op, Op::Merge { .. }));
-        let at = [Some(base.selector), Some(base.label), step.map(|step| step.at)];
+        let via = if is_replaced {
+            Via::Replaced
+        } else {
+            Via::Inherited
+        };
+        let step = recipe
+            .steps
+            .iter()
+            .find(|step| matches!(step.op, Op::Merge { .. }));
+        let at = [
+            Some(base.selector),
+            Some(base.label),
+            step.map(|step| step.at),
+        ];
         Hop {
             value: location.get(&states.start).cloned(),
             step: step.map(|step| step.index),
@@ -357,37 +428,64 @@ impl<'r, 'a> Trail<'r, 'a> {
         let change = &look.change;
         let value = look.here.get(&change.after).cloned();
         let step = look.step();
-        let hop = Hop { value, step, at: look.texts(), ..hop(look.doc, &look.here, look.via()) };
+        let hop = Hop {
+            value,
+            step,
+            at: look.texts(),
+            ..hop(look.doc, &look.here, look.via())
+        };
         let next = look.length + 1;
         match origin {
             ValueOrigin::Kept(_) => unreachable!("a kept value is followed further"),
-            ValueOrigin::Made => Hop { via: Via::Made, ..hop },
+            ValueOrigin::Made => Hop {
+                via: Via::Made,
+                ..hop
+            },
             ValueOrigin::Own(place) if look.step().is_none() => {
                 let hop = own(look.doc, change.recipe, &place);
-                Hop { at: [hop.at, look.texts()].concat(), ..hop }
+                Hop {
+                    at: [hop.at, look.texts()].concat(),
+                    ..hop
+                }
             }
             ValueOrigin::Own(place) => {
                 let from = vec![own(look.doc, change.recipe, &place)];
-                Hop { lost: self.lost(look, &look.here), from, ..hop }
+                Hop {
+                    lost: self.lost(look, &look.here),
+                    from,
+                    ..hop
+                }
             }
             ValueOrigin::Source(place) => {
-                let from = look.source().map(|source| self.rendered(source, &place, next));
+                let from = look
+                    .source()
+                    .map(|source| self.rendered(source, &place, next));
                 let from = from.into_iter().collect();
-                Hop { lost: self.lost(look, &look.here), from, ..hop }
+                Hop {
+                    lost: self.lost(look, &look.here),
+                    from,
+                    ..hop
+                }
             }
             ValueOrigin::Put { text, value } => {
                 let text = self.state(look.before(), &text);
-                let value = look.source().map(|source| self.rendered(source, &value, next));
+                let value = look
+                    .source()
+                    .map(|source| self.rendered(source, &value, next));
                 let from = std::iter::once(text).chain(value).collect();
-                let via = if look.via() == Via::Merged { Via::Merged } else { Via::Pattern };
+                let via = if look.via() == Via::Merged {
+                    Via::Merged
+                } else {
+                    Via::Pattern
+                };
                 Hop { via, from, ..hop }
             }
             ValueOrigin::Deleted { place, writing } => {
                 let from = match writing.as_deref() {
                     Some(ValueOrigin::Own(place)) => Some(own(look.doc, change.recipe, place)),
-                    Some(ValueOrigin::Source(place)) => {
-                        look.source().map(|source| self.rendered(source, place, next))
-                    }
+                    Some(ValueOrigin::Source(place)) => look
+                        .source()
+                        .map(|source| self.rendered(source, place, next)),
                     Some(
                         ValueOrigin::Kept(_)
                         | ValueOrigin::Put { .. }
@@ -397,7 +495,12 @@ impl<'r, 'a> Trail<'r, 'a> {
                     | None => None,
                 };
                 let lost = self.lost(look, &place);
-                Hop { via: Via::Deleted, lost, from: from.into_iter().collect(), ..hop }
+                Hop {
+                    via: Via::Deleted,
+                    lost,
+                    from: from.into_iter().collect(),
+                    ..hop
+                }
             }
         }
     }
@@ -410,7 +513,13 @@ impl<'r, 'a> Trail<'r, 'a> {
         }
         let before = place.get(&look.change.before)?;
         let after = look.here.get(&look.change.after);
-        let merges = [Via::Layered { method: Method::Merge }, Via::Merged].contains(&look.via());
+        let merges = [
+            Via::Layered {
+                method: Method::Merge,
+            },
+            Via::Merged,
+        ]
+        .contains(&look.via());
         let is_merged = merges && after.is_some_and(|after| are_merged(before, after));
         if is_merged {
             return None;
@@ -424,8 +533,15 @@ impl<'r, 'a> Trail<'r, 'a> {
             Outcome::Ready(_) => false,
             Outcome::Blocked(_) => true,
         };
-        let at = recipe.needs.iter().filter(|need| is_blocked(need.doc)).map(|need| need.at);
-        Hop { at: at.collect(), ..hop(doc, location, Via::Blocked) }
+        let at = recipe
+            .needs
+            .iter()
+            .filter(|need| is_blocked(need.doc))
+            .map(|need| need.at);
+        Hop {
+            at: at.collect(),
+            ..hop(doc, location, Via::Blocked)
+        }
     }
 }
 
@@ -436,7 +552,10 @@ fn are_merged(before: &Node, after: &Node) -> bool {
     let are_mappings = before.as_mapping().is_some() && after.as_mapping().is_some();
     let is_extended = match (before.as_sequence(), after.as_sequence()) {
         (Some(short), Some(long)) => {
-            let starts = short.iter().zip(long).all(|(one, other)| one.span == other.span);
+            let starts = short
+                .iter()
+                .zip(long)
+                .all(|(one, other)| one.span == other.span);
             length(before) <= length(after) && starts
         }
         (Some(_) | None, _) => false,
@@ -509,12 +628,19 @@ fn own(doc: DocId, recipe: &Recipe, location: &Location) -> Hop {
                 Origin::Written | Origin::Derived => Via::Literal,
                 Origin::Made => Via::Made,
             };
-            Hop { value: Some(node.clone()), at: vec![node.span], ..hop(doc, location, via) }
+            Hop {
+                value: Some(node.clone()),
+                at: vec![node.span],
+                ..hop(doc, location, via)
+            }
         }
         None => {
             let around = settled(location, &recipe.data);
             let around = around.get(&recipe.data).map(|node| node.span);
-            Hop { at: around.into_iter().collect(), ..hop(doc, location, Via::Absent) }
+            Hop {
+                at: around.into_iter().collect(),
+                ..hop(doc, location, Via::Absent)
+            }
         }
     }
 }

@@ -101,7 +101,9 @@ impl Stroke {
 
     /// Returns whether it wrote `place` or one of its ancestors.
     fn writes_around(&self, place: &Location) -> bool {
-        self.written.iter().any(|written| place.starts_with(written))
+        self.written
+            .iter()
+            .any(|written| place.starts_with(written))
     }
 }
 
@@ -142,12 +144,23 @@ impl Strokes {
 
     /// Creates the strokes of a document that starts as `start` and becomes `end`.
     pub(super) fn of(recipe: &Recipe, start: &Node, end: &Node) -> Self {
-        let combined = recipe.steps.iter().filter(|step| matches!(step.op, Op::Combine(_))).count();
+        let combined = recipe
+            .steps
+            .iter()
+            .filter(|step| matches!(step.op, Op::Combine(_)))
+            .count();
         // Avoid copying strokes that will be dropped.
         let most = Self::STEPS.min(Self::ENTRIES / width(end).max(1)).max(1);
         let after = combined.saturating_sub(most);
         let (start, end, kept) = (start.clone(), start.clone(), VecDeque::new());
-        Self { start, end, kept, after, entries: 0, is_cut: after > 0 }
+        Self {
+            start,
+            end,
+            kept,
+            after,
+            entries: 0,
+            is_cut: after > 0,
+        }
     }
 
     /// Sets the data before a step.
@@ -169,9 +182,18 @@ impl Strokes {
         self.end = data.clone();
         let entries = delta.entries();
         self.entries += entries;
-        self.kept.push_back((Stroke { author, delta, written }, entries));
+        self.kept.push_back((
+            Stroke {
+                author,
+                delta,
+                written,
+            },
+            entries,
+        ));
         while self.entries > Self::ENTRIES && self.kept.len() > 1 {
-            let Some((first, entries)) = self.kept.pop_front() else { break };
+            let Some((first, entries)) = self.kept.pop_front() else {
+                break;
+            };
             first.delta.redo(&mut self.start);
             self.is_cut = true;
             self.entries -= entries;
@@ -180,7 +202,12 @@ impl Strokes {
 
     fn states(self) -> States {
         let strokes = self.kept.into_iter().map(|(stroke, _)| stroke).collect();
-        States { start: self.start, end: self.end, strokes, is_cut: self.is_cut }
+        States {
+            start: self.start,
+            end: self.end,
+            strokes,
+            is_cut: self.is_cut,
+        }
     }
 }
 
@@ -188,9 +215,14 @@ impl Strokes {
 /// of the root, and of its longest child.
 fn width(data: &Node) -> usize {
     let length = |node: &Node| {
-        node.as_mapping().map_or(node.as_sequence().map_or(0, <[Node]>::len), Mapping::len)
+        node.as_mapping()
+            .map_or(node.as_sequence().map_or(0, <[Node]>::len), Mapping::len)
     };
-    let inside = data.as_mapping().into_iter().flat_map(Mapping::values).map(length);
+    let inside = data
+        .as_mapping()
+        .into_iter()
+        .flat_map(Mapping::values)
+        .map(length);
     length(data) + inside.max().unwrap_or(0)
 }
 
@@ -227,7 +259,9 @@ impl States {
     pub(super) fn of(graph: &Graph, rendered: &Rendered, doc: DocId) -> Option<Self> {
         let end = rendered.data(doc)?;
         let ready = |needed: DocId| {
-            rendered.data(needed).expect("a rendered document has only rendered dependencies")
+            rendered
+                .data(needed)
+                .expect("a rendered document has only rendered dependencies")
         };
         let mut making = Making::new(graph, doc, &ready, rendered.allowance);
         making.strokes = Some(Strokes::of(graph.recipe(doc), &making.data, end));
@@ -262,7 +296,9 @@ impl<'a> Change<'a> {
 
     /// Returns the substitution and the destination that made the stroke.
     pub(super) fn destination(&self) -> Option<(Substitution<'a>, &'a Destination)> {
-        let Author::Destination { index, .. } = self.stroke.author else { return None };
+        let Author::Destination { index, .. } = self.stroke.author else {
+            return None;
+        };
         match self.step()?.op {
             Op::Substitute(substitution) => Some((substitution, &substitution.writing.to[index])),
             Op::Merge { .. } | Op::Combine(_) => None,
@@ -282,7 +318,9 @@ impl<'a> Change<'a> {
 
     /// Returns the source texts of the stroke.
     pub(super) fn texts(&self) -> Vec<Span> {
-        let Some(step) = self.step() else { return vec![self.recipe.span] };
+        let Some(step) = self.step() else {
+            return vec![self.recipe.span];
+        };
         let mut texts = vec![step.at];
         match (&step.op, self.destination()) {
             (Op::Merge { path, .. }, _) => texts.push(path.span),
@@ -313,13 +351,19 @@ impl<'a> Change<'a> {
     fn origin_of_absence(&self, location: &Location) -> ValueOrigin {
         let numbers = self.numbers();
         let around = settled(location, &self.after);
-        let rest = location.below(&around).expect("it is an ancestor of the place");
+        let rest = location
+            .below(&around)
+            .expect("it is an ancestor of the place");
         let from = numbers.from(&around).expect("there is a node at the place");
         let was_there = |place: &Location| place.get(&self.before).is_some();
         match value_origin(from) {
             ValueOrigin::Kept(place) => {
                 let place = self.place_before(&place, &around, rest);
-                if was_there(&place) { self.deleted(place) } else { ValueOrigin::Kept(place) }
+                if was_there(&place) {
+                    self.deleted(place)
+                } else {
+                    ValueOrigin::Kept(place)
+                }
             }
             ValueOrigin::Own(place) if numbers.is_moved_whole(&around) => {
                 self.left_out(ValueOrigin::Own(place.joined(&rest)), location)
@@ -336,7 +380,10 @@ impl<'a> Change<'a> {
     /// stroke removed items of a list, an index past its end keeps its distance from the end.
     fn place_before(&self, before: &Location, after: &Location, rest: Location) -> Location {
         let length = |place: &Location, data| {
-            place.get(data).and_then(Node::as_sequence).map_or(0, <[Node]>::len)
+            place
+                .get(data)
+                .and_then(Node::as_sequence)
+                .map_or(0, <[Node]>::len)
         };
         let taken = length(before, &self.before).saturating_sub(length(after, &self.after));
         let mut rest = rest;
@@ -349,9 +396,10 @@ impl<'a> Change<'a> {
     /// Returns the origin of a place that a value written by the stroke lacks.
     fn left_out(&self, writing: ValueOrigin, location: &Location) -> ValueOrigin {
         match location.get(&self.before) {
-            Some(_) => {
-                ValueOrigin::Deleted { place: location.clone(), writing: Some(Box::new(writing)) }
-            }
+            Some(_) => ValueOrigin::Deleted {
+                place: location.clone(),
+                writing: Some(Box::new(writing)),
+            },
             None => writing,
         }
     }
@@ -365,7 +413,9 @@ impl<'a> Change<'a> {
             let before = numbers.before().node();
             let taken = place.get(before).map(|node| node.span);
             let by = taken.and_then(|taken| combine.strategy.taken_by(before, over, taken));
-            Box::new(ValueOrigin::Source(by.unwrap_or_else(|| settled(&place, over))))
+            Box::new(ValueOrigin::Source(
+                by.unwrap_or_else(|| settled(&place, over)),
+            ))
         });
         ValueOrigin::Deleted { place, writing }
     }
@@ -430,7 +480,9 @@ impl<'a> Change<'a> {
         let mut seen: HashSet<Location, foldhash::fast::RandomState> = HashSet::default();
         let candidates = std::iter::once(place.clone()).chain(moved);
         let is_there = |place: &Location| place.get(&self.after).is_some();
-        candidates.filter(|place| is_there(place) && seen.insert(place.clone())).collect()
+        candidates
+            .filter(|place| is_there(place) && seen.insert(place.clone()))
+            .collect()
     }
 
     fn numbers(&self) -> &Numbers {
@@ -450,7 +502,10 @@ fn value_origin(from: From) -> ValueOrigin {
         From::Moved(NumberedInput::Before, place) => ValueOrigin::Kept(place),
         From::Moved(NumberedInput::Own, place) => ValueOrigin::Own(place),
         From::Moved(NumberedInput::Source, place) => ValueOrigin::Source(place),
-        From::Built { text, part: Some(value) } => ValueOrigin::Put { text, value },
+        From::Built {
+            text,
+            part: Some(value),
+        } => ValueOrigin::Put { text, value },
         From::Built { part: None, .. } | From::Made => ValueOrigin::Made,
     }
 }

@@ -24,7 +24,9 @@ impl Making<'_> {
         source: &Node,
         only: Option<usize>,
     ) {
-        let Some(value) = self.source_value(substitution, source) else { return };
+        let Some(value) = self.source_value(substitution, source) else {
+            return;
+        };
         let value = match &substitution.writing.extract {
             Some(extract) => match self.extracted(extract, value) {
                 Some(value) => value,
@@ -45,26 +47,47 @@ impl Making<'_> {
                 None => self.put(destination, &value),
                 Some(part) => self.put_by_pattern(destination, part, &value),
             }
-            self.note(Author::Destination { step: self.step, index }, before);
+            self.note(
+                Author::Destination {
+                    step: self.step,
+                    index,
+                },
+                before,
+            );
         }
     }
 
     /// Returns the source value, or `None` after reporting that it is missing.
     fn source_value(&mut self, substitution: &Substitution<'_>, source: &Node) -> Option<Node> {
-        let Substitution { source: document, writing } = *substitution;
+        let Substitution {
+            source: document,
+            writing,
+        } = *substitution;
         let (path, at) = (&writing.from.value, writing.from.span);
         let found = if source.as_mapping().is_some() {
             match path.value(source) {
                 Ok(found) => found,
                 Err(error) => {
-                    self.problem(at, ProblemKind::SourcePath { source: document, error });
+                    self.problem(
+                        at,
+                        ProblemKind::SourcePath {
+                            source: document,
+                            error,
+                        },
+                    );
                     return None;
                 }
             }
         } else {
             if !path.is_root() && !source.is_null() {
                 let path = path.text().to_owned();
-                self.problem(at, ProblemKind::IgnoredSourcePath { source: document, path });
+                self.problem(
+                    at,
+                    ProblemKind::IgnoredSourcePath {
+                        source: document,
+                        path,
+                    },
+                );
             }
             Some(Cow::Borrowed(source))
         };
@@ -75,7 +98,11 @@ impl Making<'_> {
             source: document,
             path: path.text().to_owned(),
             null: found.as_ref().map(|null| null.span),
-            near: if found.is_none() { path.near_miss(source) } else { None },
+            near: if found.is_none() {
+                path.near_miss(source)
+            } else {
+                None
+            },
         };
         self.problem(at, kind);
         self.writes_null().then(|| Node::made(Value::Null, at))
@@ -102,7 +129,10 @@ impl Making<'_> {
         let captures = match charged.and_then(|()| pattern.search_within(text, effort)) {
             Ok(Some(captures)) => captures,
             Ok(None) => {
-                self.problem(at, ProblemKind::UnmatchedSourcePattern { value: value.span });
+                self.problem(
+                    at,
+                    ProblemKind::UnmatchedSourcePattern { value: value.span },
+                );
                 return Some(value);
             }
             Err(failure) => {
@@ -110,7 +140,9 @@ impl Making<'_> {
                 return None;
             }
         };
-        let group = usize::try_from(extract.group.value).ok().and_then(|at| captures.group(at));
+        let group = usize::try_from(extract.group.value)
+            .ok()
+            .and_then(|at| captures.group(at));
         let Some(group) = group else {
             let group = extract.group.value;
             self.problem(extract.group.span, ProblemKind::MissingGroup { group });
@@ -120,7 +152,11 @@ impl Making<'_> {
             Some(part) => Value::String(part.into()),
             None => Value::Null,
         };
-        Some(Node { value: selected, origin: Origin::Derived, ..value })
+        Some(Node {
+            value: selected,
+            origin: Origin::Derived,
+            ..value
+        })
     }
 
     /// Writes a whole value.
@@ -137,7 +173,10 @@ impl Making<'_> {
         }
         match path.write(&mut self.data, value, self.graph.semantics.list_write(), at) {
             Ok(written) => {
-                let put = Put { created: written.created, is_collection: value.is_collection() };
+                let put = Put {
+                    created: written.created,
+                    is_collection: value.is_collection(),
+                };
                 self.wrote_into(written.locations, WriteKind::Whole, at, put);
             }
             Err(error) => self.problem(at, ProblemKind::DestinationPath(error)),
@@ -154,7 +193,10 @@ impl Making<'_> {
         } else {
             self.data = value.clone();
         }
-        let put = Put { created: None, is_collection: value.is_collection() };
+        let put = Put {
+            created: None,
+            is_collection: value.is_collection(),
+        };
         self.wrote_into(vec![Arc::default()], WriteKind::Whole, at, put);
     }
 
@@ -176,7 +218,10 @@ impl Making<'_> {
             return;
         }
         // Both may be far larger when written out than in memory.
-        if let Err(failure) = self.allowance.search(cost(value).saturating_add(cost(&target))) {
+        if let Err(failure) = self
+            .allowance
+            .search(cost(value).saturating_add(cost(&target)))
+        {
             return self.problem(part.pattern.span, ProblemKind::PatternFailure(failure));
         }
         let put = self.insertion(value, part);
@@ -213,7 +258,11 @@ impl Making<'_> {
         let Some(replaced) = replaced else { return };
         match path.update(&mut self.data, &replaced, self.graph.semantics.list_write()) {
             Ok(locations) => {
-                self.wrote(locations.into_iter().map(Arc::new).collect(), WriteKind::Part, at);
+                self.wrote(
+                    locations.into_iter().map(Arc::new).collect(),
+                    WriteKind::Part,
+                    at,
+                );
             }
             Err(error) => self.problem(at, ProblemKind::DestinationPath(error)),
         }
@@ -235,7 +284,12 @@ impl Making<'_> {
             self.data = created;
         }
         let path = path.text().to_owned();
-        let kind = ProblemKind::MissingPatternTarget { path, near, is_accepted, is_created };
+        let kind = ProblemKind::MissingPatternTarget {
+            path,
+            near,
+            is_accepted,
+            is_created,
+        };
         self.problem(at, kind);
     }
 
@@ -253,12 +307,18 @@ impl Making<'_> {
                 documented: documented.clone(),
                 deckhand: deckhand.clone(),
             });
-            let kind = ProblemKind::DifferentPatternText { value: value.span, texts };
+            let kind = ProblemKind::DifferentPatternText {
+                value: value.span,
+                texts,
+            };
             self.problem(part.pattern.span, kind);
         }
         if changes_as_template(&deckhand) {
             let refused = refuses_template(&part.pattern.value, &deckhand);
-            let kind = ProblemKind::BackslashInPatternValue { value: value.span, refused };
+            let kind = ProblemKind::BackslashInPatternValue {
+                value: value.span,
+                refused,
+            };
             self.problem(part.pattern.span, kind);
         }
         let text = match self.graph.semantics {
@@ -266,7 +326,12 @@ impl Making<'_> {
             Semantics::Deckhand => deckhand,
         };
         let as_template = self.graph.semantics == Semantics::Deckhand;
-        Insertion { text, secret, as_template, span: value.span }
+        Insertion {
+            text,
+            secret,
+            as_template,
+            span: value.span,
+        }
     }
 
     /// Returns the destination string after the replacement and the number of replacements, or
@@ -280,9 +345,17 @@ impl Making<'_> {
     ) -> Option<(Node, usize)> {
         match self.replaced_within(part, put, text) {
             Ok((_, 0)) => {
-                let kind = ProblemKind::UnmatchedPattern { target: target.span };
+                let kind = ProblemKind::UnmatchedPattern {
+                    target: target.span,
+                };
                 self.problem(part.pattern.span, kind);
-                Some((Node { span: target.span.with_part(put.span), ..target.clone() }, 0))
+                Some((
+                    Node {
+                        span: target.span.with_part(put.span),
+                        ..target.clone()
+                    },
+                    0,
+                ))
             }
             Ok((replaced, count)) => Some((put.node(target, replaced), count)),
             Err(failure) => {
@@ -330,7 +403,9 @@ impl Making<'_> {
         if let Some(text) = differing {
             self.problem(part.pattern.span, ProblemKind::DifferentRecursion { text });
         } else if replaced.is_empty() {
-            let kind = ProblemKind::UnmatchedPattern { target: target.span };
+            let kind = ProblemKind::UnmatchedPattern {
+                target: target.span,
+            };
             self.problem(part.pattern.span, kind);
         }
         replaced
@@ -352,7 +427,9 @@ impl Making<'_> {
         let mut locations = Vec::new();
         for (below, node) in texts {
             let location = base.joined(&below);
-            *location.get_mut(&mut self.data).expect("the string was found there") = node;
+            *location
+                .get_mut(&mut self.data)
+                .expect("the string was found there") = node;
             locations.push(Arc::new(location));
         }
         self.wrote(locations, WriteKind::Part, at);
@@ -401,7 +478,9 @@ fn changes_as_template(text: &str) -> bool {
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
         if character == '\\'
-            && characters.next().is_none_or(|next| next == '\\' || next.is_ascii_alphanumeric())
+            && characters
+                .next()
+                .is_none_or(|next| next == '\\' || next.is_ascii_alphanumeric())
         {
             return true;
         }
@@ -413,7 +492,10 @@ fn changes_as_template(text: &str) -> bool {
 fn yaml_text(value: &Node) -> String {
     match &value.value {
         Value::Sequence(_) | Value::Mapping(_) | Value::Set(_) | Value::Pairs(_) => {
-            let options = emit::EmitOptions { show_secrets: true, origin: None };
+            let options = emit::EmitOptions {
+                show_secrets: true,
+                origin: None,
+            };
             emit::to_yaml(value, &options).trim_end().to_owned()
         }
         scalar => emit::scalar_text(scalar),

@@ -86,7 +86,10 @@ type Meaning = (Semantics, MissingSource);
 impl Table {
     /// Creates a table that keeps only documents of these files.
     pub fn of_files(files: FileSet) -> Self {
-        Self { files: Some(files), entries: RwLock::default() }
+        Self {
+            files: Some(files),
+            entries: RwLock::default(),
+        }
     }
 
     /// Restricts the table to documents of these files and drops all others. Returns the remaining
@@ -95,14 +98,21 @@ impl Table {
         /// Maximum number of renderings per source text that are kept; older ones have outdated
         /// inputs.
         const MAX_RENDERINGS: usize = 4;
-        let entries = self.entries.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let entries = self
+            .entries
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
         entries.retain(|_, of_text| {
             of_text.retain(|entry| is_in(&files, &entry.recipe));
             of_text.drain(..of_text.len().saturating_sub(MAX_RENDERINGS));
             !of_text.is_empty()
         });
         self.files = Some(files);
-        entries.values().flatten().map(|entry| &entry.made).collect()
+        entries
+            .values()
+            .flatten()
+            .map(|entry| &entry.made)
+            .collect()
     }
 
     fn keeps(&self, recipe: &Recipe) -> bool {
@@ -112,7 +122,9 @@ impl Table {
     fn find(&self, recipe: &Recipe, is_wanted: &dyn Fn(&Entry) -> bool) -> Option<MadeDocument> {
         let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
         let mut of_text = entries.get(&recipe.span)?.iter();
-        of_text.find(|entry| is_wanted(entry)).map(|entry| entry.made.clone())
+        of_text
+            .find(|entry| is_wanted(entry))
+            .map(|entry| entry.made.clone())
     }
 }
 
@@ -141,7 +153,14 @@ impl<'a> Tables<'a> {
     ) -> Self {
         let documents = graph.recipes.len();
         let (levels, taken) = (vec![None; documents], vec![false; documents]);
-        Self { graph, list, matching, allowance, levels, taken }
+        Self {
+            graph,
+            list,
+            matching,
+            allowance,
+            levels,
+            taken,
+        }
     }
 
     /// Returns the cached document with the same inputs, if any.
@@ -181,18 +200,24 @@ impl<'a> Tables<'a> {
         let needed = |doc: DocId| made[doc.index()].as_ref();
         let are_inputs = || match matching {
             Matching::Texts => inputs(recipe).map(needed).eq(entry.inputs.iter().map(Some)),
-            Matching::Values => reading(recipe).zip(&entry.inputs).all(|((doc, step), then)| {
-                needed(doc).is_some_and(|now| reads_same(step, &now.data, &then.data))
-            }),
+            Matching::Values => reading(recipe)
+                .zip(&entry.inputs)
+                .all(|((doc, step), then)| {
+                    needed(doc).is_some_and(|now| reads_same(step, &now.data, &then.data))
+                }),
         };
         entry.meaning == self.meaning()
             && is_same_text(recipe, &entry.recipe)
             && are_inputs()
-            && self.allowance.covers(&entry.allowance, &entry.made.cost, recipe, || {
-                let base = recipe.base.and_then(|base| needed(base.doc));
-                let data = base.into_iter().chain([&entry.made]).map(|made| &made.data);
-                data.map(|data| Size::of(data).nodes()).max().unwrap_or_default()
-            })
+            && self
+                .allowance
+                .covers(&entry.allowance, &entry.made.cost, recipe, || {
+                    let base = recipe.base.and_then(|base| needed(base.doc));
+                    let data = base.into_iter().chain([&entry.made]).map(|made| &made.data);
+                    data.map(|data| Size::of(data).nodes())
+                        .max()
+                        .unwrap_or_default()
+                })
     }
 
     fn meaning(&self) -> Meaning {
@@ -203,11 +228,19 @@ impl<'a> Tables<'a> {
     pub(super) fn keep(&mut self, fresh: &[DocId], made: &[Option<MadeDocument>]) {
         let mut entries: Vec<Vec<Entry>> = self.list.iter().map(|_| Vec::new()).collect();
         for doc in fresh {
-            let Some(level) = self.level(*doc) else { continue };
+            let Some(level) = self.level(*doc) else {
+                continue;
+            };
             self.levels[doc.index()] = Some(level);
-            let Some(made_now) = &made[doc.index()] else { continue };
+            let Some(made_now) = &made[doc.index()] else {
+                continue;
+            };
             let recipe = &self.graph.recipes[doc.index()];
-            let input = |doc: DocId| made[doc.index()].clone().expect("inputs are rendered first");
+            let input = |doc: DocId| {
+                made[doc.index()]
+                    .clone()
+                    .expect("inputs are rendered first")
+            };
             entries[level].push(Entry {
                 recipe: recipe.clone(),
                 inputs: inputs(recipe).map(input).collect(),
@@ -216,8 +249,16 @@ impl<'a> Tables<'a> {
                 made: made_now.clone(),
             });
         }
-        for (table, entries) in self.list.iter().zip(entries).filter(|(_, it)| !it.is_empty()) {
-            let mut known = table.entries.write().unwrap_or_else(PoisonError::into_inner);
+        for (table, entries) in self
+            .list
+            .iter()
+            .zip(entries)
+            .filter(|(_, it)| !it.is_empty())
+        {
+            let mut known = table
+                .entries
+                .write()
+                .unwrap_or_else(PoisonError::into_inner);
             for entry in entries {
                 match known.entry(entry.recipe.span) {
                     // Reserve room for one entry, because most texts have only one rendering.
@@ -251,14 +292,19 @@ impl<'a> Tables<'a> {
 
 /// Iterates over the documents that a recipe reads: its base, then the sources of its steps.
 fn inputs(recipe: &Recipe) -> impl Iterator<Item = DocId> {
-    recipe.base.map(|base| base.doc).into_iter().chain(recipe.steps.sources())
+    recipe
+        .base
+        .map(|base| base.doc)
+        .into_iter()
+        .chain(recipe.steps.sources())
 }
 
 /// As [`inputs`], with the steps.
 fn reading(recipe: &Recipe) -> impl Iterator<Item = (DocId, Option<Step<'_>>)> {
     let base = recipe.base.map(|base| (base.doc, None));
     let steps = recipe.steps.iter();
-    base.into_iter().chain(steps.filter_map(|step| Some((step.op.source()?, Some(step)))))
+    base.into_iter()
+        .chain(steps.filter_map(|step| Some((step.op.source()?, Some(step)))))
 }
 
 /// Returns whether a step reads the same value from two versions of its source. A base is compared
@@ -287,5 +333,9 @@ fn is_same_text(now: &Recipe, then: &Recipe) -> bool {
 /// Returns whether a document consists only of merged documents, so that each graph has its own
 /// recipe for it.
 fn is_laid(recipe: &Recipe) -> bool {
-    recipe.steps.iter().next().is_some_and(|step| matches!(step.op, Op::Combine(_)))
+    recipe
+        .steps
+        .iter()
+        .next()
+        .is_some_and(|step| matches!(step.op, Op::Combine(_)))
 }

@@ -36,7 +36,10 @@ struct Converter {
 
 impl Conversions {
     pub(super) fn of(repository: Repository) -> Self {
-        Self { repository, waiting: Mutex::default() }
+        Self {
+            repository,
+            waiting: Mutex::default(),
+        }
     }
 
     /// Content that git compares for the file at `path`, with `bytes` on disk at `file`.
@@ -50,7 +53,11 @@ impl Conversions {
         bytes: Vec<u8>,
         index: &gix::index::State,
     ) -> Result<Vec<u8>, ReadError> {
-        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let waiting = self
+            .waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
         let unreadable =
             |cause: gix::Error| damaged(format!("cannot read its attributes: {cause}"));
         let mut converter = match waiting {
@@ -58,7 +65,10 @@ impl Conversions {
             None => Converter::new(&self.repository, index).map_err(unreadable)?,
         };
         let stored = converter.stored(path, file, bytes, index);
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(converter);
+        self.waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(converter);
         stored
     }
 }
@@ -66,7 +76,9 @@ impl Conversions {
 impl Converter {
     fn new(repository: &Repository, index: &gix::index::State) -> gix::Result<Self> {
         let repository = repository.shared.to_thread_local();
-        let stack = repository.attributes_only(index, Attributes::WorktreeThenIdMapping)?.detach();
+        let stack = repository
+            .attributes_only(index, Attributes::WorktreeThenIdMapping)?
+            .detach();
         let (mut pipeline, attributes) =
             gix::filter::Pipeline::new(&repository, stack)?.into_parts();
         let options = pipeline.options_mut();
@@ -77,7 +89,13 @@ impl Converter {
         options.encodings_with_roundtrip_check.clear();
         let mut found = Outcome::default();
         found.initialize_with_selection(&MetadataCollection::default(), JUDGED);
-        Ok(Self { repository, pipeline, attributes, found, filters })
+        Ok(Self {
+            repository,
+            pipeline,
+            attributes,
+            found,
+            filters,
+        })
     }
 
     fn stored(
@@ -151,7 +169,11 @@ impl Converter {
     /// Whether git ignores changes of the file on disk (`git update-index --assume-unchanged`, or
     /// `--skip-worktree` outside of a sparse checkout).
     fn is_assumed_unchanged(&self, entry: &gix::index::Entry) -> bool {
-        let is_sparse = || self.repository.config_snapshot().boolean("core.sparseCheckout");
+        let is_sparse = || {
+            self.repository
+                .config_snapshot()
+                .boolean("core.sparseCheckout")
+        };
         entry.flags.contains(Flags::ASSUME_VALID)
             || (entry.flags.contains(Flags::SKIP_WORKTREE) && is_sparse() != Some(true))
     }
@@ -192,9 +214,15 @@ struct PathAttributes {
 impl PathAttributes {
     fn of(found: &Outcome, filters: &[BString]) -> Self {
         use gix::attrs::StateRef;
-        let mut judged = Self { filter: None, converts_text: false };
+        let mut judged = Self {
+            filter: None,
+            converts_text: false,
+        };
         for attribute in found.iter_selected() {
-            match (attribute.assignment.name.as_str(), attribute.assignment.state) {
+            match (
+                attribute.assignment.name.as_str(),
+                attribute.assignment.state,
+            ) {
                 ("filter", StateRef::Value(name)) => {
                     let name = name.as_bstr();
                     judged.filter = filters.iter().find(|filter| *filter == name).cloned();
@@ -210,7 +238,9 @@ impl PathAttributes {
 }
 
 fn is_yaml(path: &RepoPath) -> bool {
-    [".yaml", ".yml"].iter().any(|end| path.as_str().ends_with(end))
+    [".yaml", ".yml"]
+        .iter()
+        .any(|end| path.as_str().ends_with(end))
 }
 
 fn is_utf_16(bytes: &[u8]) -> bool {
@@ -218,5 +248,8 @@ fn is_utf_16(bytes: &[u8]) -> bool {
 }
 
 fn damaged(reason: String) -> ReadError {
-    ReadError::Damaged { reason, help: "compare two commits, or run `git add` and use `--staged`" }
+    ReadError::Damaged {
+        reason,
+        help: "compare two commits, or run `git add` and use `--staged`",
+    }
 }

@@ -23,8 +23,13 @@ const EXTENSIONS: &[&str] = &[
 ];
 
 /// Extensions that git refuses rather than ignores in a repository of version 0.
-const NEWER_EXTENSIONS: &[&str] =
-    &["compatobjectformat", "noop-v1", "objectformat", "refstorage", "relativeworktrees"];
+const NEWER_EXTENSIONS: &[&str] = &[
+    "compatobjectformat",
+    "noop-v1",
+    "objectformat",
+    "refstorage",
+    "relativeworktrees",
+];
 
 /// Refuses a repository with an unsupported format or without a usable `HEAD`.
 ///
@@ -52,14 +57,20 @@ fn refuse_unknown_format(repository: &gix::Repository) -> Result<(), Error> {
     }
     let is_refused = |name: &str| {
         let name = name.to_ascii_lowercase();
-        let listed = if version == 0 { NEWER_EXTENSIONS } else { EXTENSIONS };
+        let listed = if version == 0 {
+            NEWER_EXTENSIONS
+        } else {
+            EXTENSIONS
+        };
         listed.contains(&name.as_str()) == (version == 0)
     };
     let sections = config.sections_by_name("extensions").into_iter().flatten();
     let own = sections.filter(|section| own(section.meta()));
     let names = own.flat_map(|section| section.body().value_names().collect::<Vec<_>>());
     let mut refused = names.filter(|name| is_refused(name));
-    let Some(name) = refused.next() else { return Ok(()) };
+    let Some(name) = refused.next() else {
+        return Ok(());
+    };
     let message = format!(
         "the repository uses the extension `extensions.{name}`, which layercake does not support in \
          format version {version}"
@@ -73,13 +84,16 @@ fn refuse_damaged_head(repository: &gix::Repository) -> Result<(), Error> {
     let file = place(repository.git_dir(), "HEAD");
     let content = bytes_at(&file)?;
     let content = content.trim_end();
-    let is_reference =
-        content.strip_prefix(b"ref:").is_some_and(|name| name.trim_start().starts_with(b"refs/"));
+    let is_reference = content
+        .strip_prefix(b"ref:")
+        .is_some_and(|name| name.trim_start().starts_with(b"refs/"));
     if is_reference || is_id(repository, content) || file.is_symlink() {
         return Ok(());
     }
-    let message =
-        format!("`{}` is damaged: it refers to neither a branch nor a commit", file.display());
+    let message = format!(
+        "`{}` is damaged: it refers to neither a branch nor a commit",
+        file.display()
+    );
     let help = "run `git symbolic-ref HEAD refs/heads/BRANCH` to rewrite it";
     Err(Error::new(ErrorKind::Git, message).with_help(help))
 }
@@ -119,7 +133,11 @@ fn refuse_damaged_shallow(repository: &gix::Repository) -> Result<(), Error> {
     let content = bytes_at(&file)?;
     let damaged = content.lines().position(|line| !is_id(repository, line));
     let Some(line) = damaged else { return Ok(()) };
-    let message = format!("`{}` is damaged: line {} is not a commit id", file.display(), line + 1);
+    let message = format!(
+        "`{}` is damaged: line {} is not a commit id",
+        file.display(),
+        line + 1
+    );
     let help = match cure::remote(repository) {
         Some(remote) => {
             format!(
@@ -133,7 +151,9 @@ fn refuse_damaged_shallow(repository: &gix::Repository) -> Result<(), Error> {
 
 /// Absolute path of a git file, for messages.
 fn place(git_dir: &Path, file: &str) -> PathBuf {
-    gix::path::realpath(git_dir).unwrap_or_else(|_| git_dir.to_owned()).join(file)
+    gix::path::realpath(git_dir)
+        .unwrap_or_else(|_| git_dir.to_owned())
+        .join(file)
 }
 
 fn is_id(repository: &gix::Repository, text: &[u8]) -> bool {

@@ -71,11 +71,19 @@ fn commit(
     }
     let tree = tree.write()?.detach();
     let (name, email) = (new.name.into(), new.email.into());
-    let who = SignatureRef { name, email, time: new.time };
-    let id = repository.commit_as(who, who, "HEAD", new.message, tree, parent)?.detach();
+    let who = SignatureRef {
+        name,
+        email,
+        time: new.time,
+    };
+    let id = repository
+        .commit_as(who, who, "HEAD", new.message, tree, parent)?
+        .detach();
     if let Some(tag) = new.tag {
         repository.tag_reference(tag, id, PreviousValue::MustNotExist)?;
     }
-    repository.index_from_tree(&tree)?.write(gix::index::write::Options::default())?;
+    repository
+        .index_from_tree(&tree)?
+        .write(gix::index::write::Options::default())?;
     Ok(id)
 }

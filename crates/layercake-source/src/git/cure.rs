@@ -77,7 +77,10 @@ fn candidates(cause: &gix::Error) -> Option<Vec<String>> {
 pub(super) fn ambiguous(revision: &str, candidates: &[String]) -> Error {
     let message = format!("the short id `{revision}` is ambiguous");
     let candidates: Vec<String> = candidates.iter().map(|id| format!("`{id}`")).collect();
-    let help = format!("use more digits: {}", list(candidates.iter().map(String::as_str)));
+    let help = format!(
+        "use more digits: {}",
+        list(candidates.iter().map(String::as_str))
+    );
     Error::new(ErrorKind::Git, message).with_help(help)
 }
 
@@ -85,22 +88,33 @@ pub(super) fn ambiguous(revision: &str, candidates: &[String]) -> Error {
 fn unborn_branch(repository: &gix::Repository, revision: &str) -> Option<String> {
     let head = repository.head().ok().filter(gix::Head::is_unborn)?;
     let branch = head.referent_name()?.shorten().to_string();
-    ["HEAD", "@", &branch].contains(&base_name(revision)).then_some(branch)
+    ["HEAD", "@", &branch]
+        .contains(&base_name(revision))
+        .then_some(branch)
 }
 
 /// Base of a revision: `main` of `main~2^{tree}`.
 pub(super) fn base_name(revision: &str) -> &str {
-    let end = revision.find(['~', '^', ':']).or_else(|| revision.find("@{"));
+    let end = revision
+        .find(['~', '^', ':'])
+        .or_else(|| revision.find("@{"));
     &revision[..end.unwrap_or(revision.len())]
 }
 
 fn unknown_help(repository: &gix::Repository, revision: &str) -> Option<String> {
     let name = base_name(revision);
-    let remotes: Vec<String> = repository.remote_names().iter().map(ToString::to_string).collect();
+    let remotes: Vec<String> = repository
+        .remote_names()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     let tracked = remotes.iter().map(|remote| format!("{remote}/{name}"));
     let mut tracked = tracked.filter(|tracked| resolves(repository, tracked));
     if let Some(tracked) = tracked.next().filter(|_| !resolves(repository, name)) {
-        return Some(format!("did you mean `{tracked}{}`?", &revision[name.len()..]));
+        return Some(format!(
+            "did you mean `{tracked}{}`?",
+            &revision[name.len()..]
+        ));
     }
     if !resolves(repository, name)
         && let Some(names) = near_names(repository, name)
@@ -110,7 +124,8 @@ fn unknown_help(repository: &gix::Repository, revision: &str) -> Option<String> 
     let shallow = is_shallow(repository);
     let depth = if shallow { " --unshallow" } else { "" };
     let of_remote = remotes.iter().find(|remote| {
-        name.strip_prefix(remote.as_str()).is_some_and(|branch| branch.starts_with('/'))
+        name.strip_prefix(remote.as_str())
+            .is_some_and(|branch| branch.starts_with('/'))
     });
     let fetch = match of_remote.filter(|_| !resolves(repository, name)) {
         // a clone with `--single-branch` fetches no other branch without a refspec
@@ -124,7 +139,10 @@ fn unknown_help(repository: &gix::Repository, revision: &str) -> Option<String> 
     Some(if shallow {
         complete_shallow_help(&fetch)
     } else {
-        format!("run {fetch} to fetch the branches of `{}`", of_remote.map_or("", String::as_str))
+        format!(
+            "run {fetch} to fetch the branches of `{}`",
+            of_remote.map_or("", String::as_str)
+        )
     })
 }
 
@@ -142,9 +160,15 @@ struct NamedRef {
 /// Branches, tags and remote branches with names similar to `name`, which may begin with a remote;
 /// `None` if there are none.
 fn near_names(repository: &gix::Repository, name: &str) -> Option<String> {
-    let remotes: Vec<String> = repository.remote_names().iter().map(ToString::to_string).collect();
+    let remotes: Vec<String> = repository
+        .remote_names()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     let without_remote = |full: &str| {
-        let mut rests = remotes.iter().filter_map(|it| full.strip_prefix(it)?.strip_prefix('/'));
+        let mut rests = remotes
+            .iter()
+            .filter_map(|it| full.strip_prefix(it)?.strip_prefix('/'));
         rests.next().unwrap_or(full).to_owned()
     };
     let name = without_remote(name);
@@ -158,35 +182,66 @@ fn near_names(repository: &gix::Repository, name: &str) -> Option<String> {
         near.extend(alike.map(|other| other.full));
     }
     let is_longer = |other: &&NamedRef| !name.is_empty() && other.name.starts_with(&name);
-    near.extend(others.iter().filter(is_longer).map(|other| other.full.clone()));
+    near.extend(
+        others
+            .iter()
+            .filter(is_longer)
+            .map(|other| other.full.clone()),
+    );
     near.truncate(MAX_NAMES);
     let near: Vec<String> = near.iter().map(|full| format!("`{full}`")).collect();
     let (last, others) = near.split_last()?;
-    Some(if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) })
+    Some(if others.is_empty() {
+        last.clone()
+    } else {
+        format!("{} or {last}", others.join(", "))
+    })
 }
 
 /// All branches, tags and remote branches, in this order; unreadable ones are skipped.
 fn named(repository: &gix::Repository, without_remote: &dyn Fn(&str) -> String) -> Vec<NamedRef> {
-    let Ok(references) = repository.references() else { return Vec::new() };
+    let Ok(references) = repository.references() else {
+        return Vec::new();
+    };
     let short = |reference: gix::Reference<'_>| reference.name().shorten().to_string();
-    let local = [references.local_branches(), references.tags()].into_iter().flatten().flatten();
-    let local = local.flatten().map(short).map(|full| NamedRef { name: full.clone(), full });
-    let remote = references.remote_branches().into_iter().flatten().flatten().map(short);
+    let local = [references.local_branches(), references.tags()]
+        .into_iter()
+        .flatten()
+        .flatten();
+    let local = local.flatten().map(short).map(|full| NamedRef {
+        name: full.clone(),
+        full,
+    });
+    let remote = references
+        .remote_branches()
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(short);
     let remote = remote
         .filter(|full| !full.ends_with("/HEAD"))
-        .map(|full| NamedRef { name: without_remote(&full), full });
+        .map(|full| NamedRef {
+            name: without_remote(&full),
+            full,
+        });
     local.chain(remote).take(MAX_CANDIDATES).collect()
 }
 
 fn resolves(repository: &gix::Repository, name: &str) -> bool {
-    repository.rev_parse_single(name).is_ok_and(|id| repository.has_object(id))
+    repository
+        .rev_parse_single(name)
+        .is_ok_and(|id| repository.has_object(id))
 }
 
 pub(super) const PARTIAL_HELP: &str =
     "run `git fetch --refetch --no-filter` to fetch what a partial clone left out";
 
 pub(super) fn missing_objects_help(repository: &gix::Repository) -> &'static str {
-    if is_partial(repository) { PARTIAL_HELP } else { FSCK_HELP }
+    if is_partial(repository) {
+        PARTIAL_HELP
+    } else {
+        FSCK_HELP
+    }
 }
 
 const FSCK_HELP: &str = "run `git fsck` to list the missing objects";
@@ -194,7 +249,9 @@ const FSCK_HELP: &str = "run `git fsck` to list the missing objects";
 /// Error for an existing commit that cannot be read.
 pub(super) fn damaged(id: gix::ObjectId, cause: gix::Error) -> Error {
     let message = format!("git object {id} is damaged");
-    Error::new(ErrorKind::Git, message).caused_by(cause).with_help(FSCK_HELP)
+    Error::new(ErrorKind::Git, message)
+        .caused_by(cause)
+        .with_help(FSCK_HELP)
 }
 
 /// Error for a tag nested beyond the limit.
@@ -292,7 +349,11 @@ pub(super) fn fetch_command(
     // Only the remote knows whether a name is a branch or a tag.
     let branches = shell_word(&format!("+refs/heads/*:refs/remotes/{remote}/*"));
     let is_older = is_digits(revision) || base_name(revision) != revision;
-    let depth = if is_shallow(repository) && is_older { " --unshallow" } else { "" };
+    let depth = if is_shallow(repository) && is_older {
+        " --unshallow"
+    } else {
+        ""
+    };
     Some(format!("{git}{depth} --tags {remote_word} {branches}"))
 }
 
@@ -302,8 +363,15 @@ pub(super) fn fetch_commit_help(repository: &gix::Repository, id: gix::ObjectId)
     let Some(remote) = remote(repository) else {
         return "name a commit, branch or tag of this repository".to_owned();
     };
-    let depth = if is_shallow(repository) { " --depth=1" } else { "" };
-    format!("run `git fetch --no-tags{depth} {} {id}` to fetch it", shell_word(&remote))
+    let depth = if is_shallow(repository) {
+        " --depth=1"
+    } else {
+        ""
+    };
+    format!(
+        "run `git fetch --no-tags{depth} {} {id}` to fetch it",
+        shell_word(&remote)
+    )
 }
 
 /// Command that fetches a commit and its history.

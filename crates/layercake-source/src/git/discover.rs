@@ -41,11 +41,17 @@ impl Repository {
             }
         };
         let Some(found) = found else { return Ok(None) };
-        let found = if named.is_some() { found.with_tree_at(from)? } else { found };
+        let found = if named.is_some() {
+            found.with_tree_at(from)?
+        } else {
+            found
+        };
         let mut repository = found.shared.to_thread_local();
         // to git, only fetched and pushed references have a namespace
         repository.clear_namespace();
-        Ok(Some(Self { shared: repository.into_sync() }))
+        Ok(Some(Self {
+            shared: repository.into_sync(),
+        }))
     }
 
     /// Finds the repository that contains `from`, ignoring git's environment variables, which apply
@@ -64,7 +70,9 @@ impl Repository {
         let outer = Self::discover_further(root.parent()?).ok()??;
         let inside = outer.prefix(&root)?;
         let seen = Checkout::of(outer.clone()).on_disk(&inside).ok()?;
-        seen.iter().any(|seen| seen.path == *inside.bytes()).then_some((outer, inside))
+        seen.iter()
+            .any(|seen| seen.path == *inside.bytes())
+            .then_some((outer, inside))
     }
 
     /// Repository checked out at `path` of the working tree.
@@ -86,10 +94,14 @@ impl Repository {
     ) -> Result<Self, Error> {
         let shared = gix::ThreadSafeRepository::open_with_environment_overrides(from, open)
             .map_err(|cause| {
-                let message =
-                    format!("`GIT_DIR` names `{}`, which cannot be opened", git_dir.display());
+                let message = format!(
+                    "`GIT_DIR` names `{}`, which cannot be opened",
+                    git_dir.display()
+                );
                 let help = "unset `GIT_DIR`, or set it to the git folder of a repository";
-                Error::new(ErrorKind::Git, message).caused_by(cause).with_help(help)
+                Error::new(ErrorKind::Git, message)
+                    .caused_by(cause)
+                    .with_help(help)
             })?;
         control::refuse_unusable(&shared.to_thread_local())?;
         Ok(Self { shared })
@@ -109,7 +121,9 @@ impl Repository {
             }
             None => find(from, variables, BareFolders::Used, open)?,
         };
-        let is_bare = found.as_ref().is_some_and(|found| found.work_dir().is_none());
+        let is_bare = found
+            .as_ref()
+            .is_some_and(|found| found.work_dir().is_none());
         if !is_bare {
             refuse_damaged_git(from)?;
         }
@@ -126,7 +140,9 @@ impl Repository {
     /// tree, whereas git uses only the folder.
     fn with_tree_at(self, from: &Path) -> Result<Self, Error> {
         let is_inside = |folder: &Path| {
-            real(from).zip(real(folder)).is_some_and(|(from, folder)| from.starts_with(folder))
+            real(from)
+                .zip(real(folder))
+                .is_some_and(|(from, folder)| from.starts_with(folder))
         };
         let repository = self.shared.to_thread_local();
         let config = repository.config_snapshot();
@@ -140,7 +156,10 @@ impl Repository {
         let around = Self::discover_further(from)?;
         let around =
             around.filter(|around| real(around.shared.git_dir()) == real(self.shared.git_dir()));
-        let folder = around.as_ref().and_then(Self::work_tree_root).unwrap_or(from);
+        let folder = around
+            .as_ref()
+            .and_then(Self::work_tree_root)
+            .unwrap_or(from);
         self.with_tree(folder).map_err(|cause| {
             let message = format!("cannot use the working tree `{}`", folder.display());
             Error::new(ErrorKind::Git, message).caused_by(cause)
@@ -150,7 +169,9 @@ impl Repository {
     /// Whether the index has this link in a folder of the working tree.
     fn tracks_link(&self, folder: &Path, link: &Path) -> bool {
         let name = link.file_name().and_then(|name| name.to_str());
-        let Some((folder, name)) = self.prefix(folder).zip(name) else { return false };
+        let Some((folder, name)) = self.prefix(folder).zip(name) else {
+            return false;
+        };
         let index = open_index(&self.shared.to_thread_local(), IndexCheck::Form);
         index.is_ok_and(|index| {
             let entry = index.entry_by_path(BStr::new(&folder.join(name).bytes()));
@@ -161,7 +182,9 @@ impl Repository {
     fn with_tree(&self, folder: &Path) -> gix::Result<Self> {
         let mut repository = self.shared.to_thread_local();
         repository.set_workdir(gix::path::realpath(folder)?)?;
-        Ok(Self { shared: repository.into_sync() })
+        Ok(Self {
+            shared: repository.into_sync(),
+        })
     }
 }
 
@@ -231,29 +254,44 @@ fn is_not_found(error: &gix::Error) -> bool {
 /// Whether the nearest repository is in a folder listed in `GIT_CEILING_DIRECTORIES`: git does not
 /// enter it from below, but gix does.
 fn is_at_ceiling(from: &Path) -> bool {
-    let Some(start) = real(from) else { return false };
+    let Some(start) = real(from) else {
+        return false;
+    };
     let holds = |folder: &&Path| gix::discover::is_git(&folder.join(".git")).is_ok();
-    let Some(root) = start.ancestors().find(holds) else { return false };
+    let Some(root) = start.ancestors().find(holds) else {
+        return false;
+    };
     let ceilings = Upwards::default().apply_environment().ceiling_dirs;
-    root != start && ceilings.iter().any(|ceiling| real(ceiling).as_deref() == Some(root))
+    root != start
+        && ceilings
+            .iter()
+            .any(|ceiling| real(ceiling).as_deref() == Some(root))
 }
 
 /// Refuses an invalid `.git` that gix skipped: a dangling file or a damaged folder. The next
 /// repository above is not the one that the folder belongs to.
 fn refuse_damaged_git(from: &Path) -> Result<(), Error> {
-    let Some(start) = real(from) else { return Ok(()) };
+    let Some(start) = real(from) else {
+        return Ok(());
+    };
     let found = start.ancestors().map(|folder| folder.join(".git"));
-    let Some(git) = found.into_iter().find(|git| git.is_file() || is_there(&git.join("HEAD")))
+    let Some(git) = found
+        .into_iter()
+        .find(|git| git.is_file() || is_there(&git.join("HEAD")))
     else {
         return Ok(());
     };
-    let Err(cause) = gix::discover::is_git(&git) else { return Ok(()) };
+    let Err(cause) = gix::discover::is_git(&git) else {
+        return Ok(());
+    };
     let git = git.display();
     let message = format!("`{git}` does not refer to a valid git repository");
     let help = format!(
         "repair it (`git worktree repair`, `git submodule update --init`), or remove `{git}`"
     );
-    Err(Error::new(ErrorKind::Git, message).caused_by(cause).with_help(help))
+    Err(Error::new(ErrorKind::Git, message)
+        .caused_by(cause)
+        .with_help(help))
 }
 
 /// Refuses to start in a tracked symbolic link that leads out of its repository: otherwise a pull
@@ -263,9 +301,15 @@ fn refuse_tracked_link_out(from: &Path) -> Result<(), Error> {
         return Ok(());
     };
     for link in absolute.ancestors().filter(|folder| folder.is_symlink()) {
-        let Some(folder) = link.parent() else { continue };
-        let Ok(Some(outer)) = Repository::discover_further(folder) else { continue };
-        let Some(root) = outer.work_tree_root().and_then(real) else { continue };
+        let Some(folder) = link.parent() else {
+            continue;
+        };
+        let Ok(Some(outer)) = Repository::discover_further(folder) else {
+            continue;
+        };
+        let Some(root) = outer.work_tree_root().and_then(real) else {
+            continue;
+        };
         if place.starts_with(&root) || !outer.tracks_link(folder, link) {
             continue;
         }
@@ -295,7 +339,10 @@ fn refuse_foreign(repository: &gix::Repository) -> Result<(), Error> {
     if is_declared_safe(repository, &place) {
         return Ok(());
     }
-    let message = format!("the repository `{}` belongs to another user", place.display());
+    let message = format!(
+        "the repository `{}` belongs to another user",
+        place.display()
+    );
     let help = format!(
         "if you trust it, run `git config --global --add safe.directory {}`",
         shell_word(&place.display().to_string())
@@ -308,7 +355,9 @@ fn refuse_foreign(repository: &gix::Repository) -> Result<(), Error> {
 #[cfg(unix)]
 fn is_owned_by_user(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    let Ok(owner) = path.symlink_metadata().map(|metadata| metadata.uid()) else { return false };
+    let Ok(owner) = path.symlink_metadata().map(|metadata| metadata.uid()) else {
+        return false;
+    };
     let user = rustix::process::geteuid();
     let sudo_user = || variables::value("SUDO_UID")?.to_str()?.parse::<u32>().ok();
     owner == user.as_raw() || (user.is_root() && sudo_user() == Some(owner))
@@ -324,24 +373,32 @@ fn is_owned_by_user(path: &Path) -> bool {
 fn is_declared_safe(repository: &gix::Repository, place: &Path) -> bool {
     let config = repository.config_snapshot();
     let home = gix::path::env::home_dir();
-    let context =
-        gix::config::path::interpolate::Context { home_dir: home.as_deref(), ..Default::default() };
-    let values = config.plumbing().strings_filter("safe.directory", is_protected);
-    values.unwrap_or_default().iter().fold(false, |is_safe, value| match value.as_slice() {
-        b"" => false,
-        b"*" => true,
-        value => {
-            let path = gix::config::Path::from(BStr::new(value)).interpolate(context);
-            let Ok(path) = path else { return is_safe };
-            let named = match path.parent() {
-                Some(above) if path.ends_with("*") => {
-                    return is_safe || real(above).is_some_and(|above| place.starts_with(above));
-                }
-                Some(_) | None => real(&path),
-            };
-            is_safe || named.is_some_and(|named| named == place)
-        }
-    })
+    let context = gix::config::path::interpolate::Context {
+        home_dir: home.as_deref(),
+        ..Default::default()
+    };
+    let values = config
+        .plumbing()
+        .strings_filter("safe.directory", is_protected);
+    values
+        .unwrap_or_default()
+        .iter()
+        .fold(false, |is_safe, value| match value.as_slice() {
+            b"" => false,
+            b"*" => true,
+            value => {
+                let path = gix::config::Path::from(BStr::new(value)).interpolate(context);
+                let Ok(path) = path else { return is_safe };
+                let named = match path.parent() {
+                    Some(above) if path.ends_with("*") => {
+                        return is_safe
+                            || real(above).is_some_and(|above| place.starts_with(above));
+                    }
+                    Some(_) | None => real(&path),
+                };
+                is_safe || named.is_some_and(|named| named == place)
+            }
+        })
 }
 
 /// Whether git reads its safety settings from this scope: not from a repository.
@@ -355,8 +412,13 @@ fn is_protected(section: &Metadata) -> bool {
 
 fn refuse_implicit_bare(repository: &gix::Repository) -> Result<(), Error> {
     let config = repository.config_snapshot();
-    let allowed = config.plumbing().string_filter("safe.bareRepository", is_protected);
-    let is_called_git = repository.git_dir().components().any(|part| part.as_os_str() == ".git");
+    let allowed = config
+        .plumbing()
+        .string_filter("safe.bareRepository", is_protected);
+    let is_called_git = repository
+        .git_dir()
+        .components()
+        .any(|part| part.as_os_str() == ".git");
     if repository.workdir().is_some() || is_called_git || allowed.is_none_or(|it| it != "explicit")
     {
         return Ok(());
@@ -399,7 +461,10 @@ fn without_git_variables() -> gix::open::Permissions {
 /// Options with a memory limit. The whole configuration is used, regardless of owner, because
 /// `refuse_foreign` checks the repository as a whole; invalid values are errors.
 fn limited() -> Mapping<gix::open::Options> {
-    let limit = format!("gitoxide.objects.allocLimit={}", Repository::MAX_OBJECT_BYTES);
+    let limit = format!(
+        "gitoxide.objects.allocLimit={}",
+        Repository::MAX_OBJECT_BYTES
+    );
     let mut open = Mapping::<gix::open::Options>::default();
     for options in [&mut open.full, &mut open.reduced] {
         options.modify(|options| {

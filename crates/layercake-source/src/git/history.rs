@@ -29,7 +29,11 @@ impl Repository {
             let error = Error::new(ErrorKind::Git, message).caused_by(cause);
             error.with_help(cure::missing_objects_help(&repository))
         })?;
-        Ok(StoredTree::new(self.clone(), StoredOrigin::Commit(id), paths))
+        Ok(StoredTree::new(
+            self.clone(),
+            StoredOrigin::Commit(id),
+            paths,
+        ))
     }
 
     /// Files of the commit that a site definition pins as `revision`. As after a fresh clone, a
@@ -39,9 +43,11 @@ impl Repository {
     /// As for [`Repository::commit`], and if a partial clone lacks files below `folders`.
     pub fn pinned(&self, revision: &str, folders: &[RepoPath]) -> Result<StoredTree, Error> {
         let of_remote = || Some(format!("refs/remotes/{}/{revision}", self.remote()?));
-        let tree = self
-            .commit(revision)
-            .or_else(|error| of_remote().and_then(|name| self.commit(&name).ok()).ok_or(error))?;
+        let tree = self.commit(revision).or_else(|error| {
+            of_remote()
+                .and_then(|name| self.commit(&name).ok())
+                .ok_or(error)
+        })?;
         let mut files = Vec::new();
         for folder in folders {
             files.extend(tree.entries(folder)?.into_iter().map(|entry| entry.path));
@@ -90,9 +96,18 @@ impl Repository {
     /// Date of the commit with this id, as ISO 8601; `None` if unknown.
     pub fn date_of(&self, commit: &str) -> Option<String> {
         let repository = self.shared.to_thread_local();
-        let commit =
-            repository.rev_parse_single(commit).ok()?.object().ok()?.try_into_commit().ok()?;
-        commit.time().ok()?.format(gix::date::time::format::ISO8601_STRICT).ok()
+        let commit = repository
+            .rev_parse_single(commit)
+            .ok()?
+            .object()
+            .ok()?
+            .try_into_commit()
+            .ok()?;
+        commit
+            .time()
+            .ok()?
+            .format(gix::date::time::format::ISO8601_STRICT)
+            .ok()
     }
 
     /// Tree id of the commit with this id.
@@ -111,7 +126,10 @@ impl Repository {
 
     /// Whether the checked-out branch has no commit yet.
     pub fn is_unborn(&self) -> bool {
-        self.shared.to_thread_local().head().is_ok_and(|head| head.is_unborn())
+        self.shared
+            .to_thread_local()
+            .head()
+            .is_ok_and(|head| head.is_unborn())
     }
 
     /// Ids of the parents of the commit `revision`, in order, even if they are missing in this
@@ -122,8 +140,13 @@ impl Repository {
     pub fn parents(&self, revision: &str) -> Result<Vec<String>, Error> {
         let repository = self.shared.to_thread_local();
         let id = commit_id(&repository, revision, CommitPurpose::Files)?;
-        let commit = repository.find_commit(id).map_err(|cause| cure::damaged(id, cause))?;
-        Ok(commit.parent_ids().map(|parent| parent.to_string()).collect())
+        let commit = repository
+            .find_commit(id)
+            .map_err(|cause| cure::damaged(id, cause))?;
+        Ok(commit
+            .parent_ids()
+            .map(|parent| parent.to_string())
+            .collect())
     }
 
     /// Best common ancestor of two commits, as in `git merge-base`; `None` if their histories are
@@ -143,7 +166,9 @@ impl Repository {
             let error = Error::new(ErrorKind::Git, message).caused_by(cause);
             error.with_help(cure::missing_objects_help(&repository))
         };
-        let bases = repository.merge_bases_many(tips[0], &[tips[1]]).map_err(unreadable)?;
+        let bases = repository
+            .merge_bases_many(tips[0], &[tips[1]])
+            .map_err(unreadable)?;
         let bases: Vec<gix::ObjectId> = bases.into_iter().map(gix::Id::detach).collect();
         // if one commit is an ancestor of the other, no better ancestor exists
         let is_certain = bases.first().is_some_and(|base| tips.contains(base));
@@ -170,17 +195,27 @@ impl Repository {
         let newest_first = gix::traverse::commit::simple::CommitTimeOrder::NewestFirst;
         let between = |hidden: gix::ObjectId, tip: gix::ObjectId| {
             let walk = repository.rev_walk([tip]).with_hidden([hidden]);
-            walk.sorting(gix::revision::walk::Sorting::ByCommitTime(newest_first)).all()
+            walk.sorting(gix::revision::walk::Sorting::ByCommitTime(newest_first))
+                .all()
         };
-        let mut history = History { shallow: cure::is_shallow(&repository), ..History::default() };
+        let mut history = History {
+            shallow: cure::is_shallow(&repository),
+            ..History::default()
+        };
         for commit in between(ids[0], ids[1]).map_err(unreadable)? {
-            let id = commit.map_err(|cause| unreadable(gix::Error::from_error(cause)))?.id;
+            let id = commit
+                .map_err(|cause| unreadable(gix::Error::from_error(cause)))?
+                .id;
             history.added += 1;
             if history.commits.len() < History::MAX_COMMITS {
-                let commit =
-                    repository.find_commit(id).map_err(|cause| cure::damaged(id, cause))?;
+                let commit = repository
+                    .find_commit(id)
+                    .map_err(|cause| cure::damaged(id, cause))?;
                 let subject = History::subject(commit.message_raw_sloppy());
-                history.commits.push(Commit { id: id.to_string(), subject });
+                history.commits.push(Commit {
+                    id: id.to_string(),
+                    subject,
+                });
             }
         }
         history.removed = between(ids[1], ids[0]).map_err(unreadable)?.count();
@@ -215,10 +250,21 @@ impl Repository {
     /// Short names of branches, tags and remote branches; empty if they cannot be read.
     pub fn reference_names(&self) -> Vec<String> {
         let repository = self.shared.to_thread_local();
-        let Ok(references) = repository.references() else { return Vec::new() };
-        let lists = [references.local_branches(), references.tags(), references.remote_branches()];
-        let known = lists.into_iter().flatten().flat_map(|list| list.filter_map(Result::ok));
-        known.map(|reference| reference.name().shorten().to_string()).collect()
+        let Ok(references) = repository.references() else {
+            return Vec::new();
+        };
+        let lists = [
+            references.local_branches(),
+            references.tags(),
+            references.remote_branches(),
+        ];
+        let known = lists
+            .into_iter()
+            .flatten()
+            .flat_map(|list| list.filter_map(Result::ok));
+        known
+            .map(|reference| reference.name().shorten().to_string())
+            .collect()
     }
 
     /// Remote to fetch from: the only one, or `origin`.
@@ -318,7 +364,10 @@ fn with_local_upstream(repository: &gix::Repository, revision: &str) -> Option<S
     let value = |key| config.string(&*format!("branch.{branch}.{key}"));
     let upstream =
         value("merge").filter(|_| value("remote").is_some_and(|remote| remote == "."))?;
-    Some(format!("{upstream}{}", &revision[name.len() + mark.len()..]))
+    Some(format!(
+        "{upstream}{}",
+        &revision[name.len() + mark.len()..]
+    ))
 }
 
 /// Expands a leading short id. gix does this itself, but treats every id of up to 40 digits as
@@ -329,7 +378,11 @@ fn with_whole_id<'r>(
 ) -> Result<Cow<'r, str>, Error> {
     let name = cure::base_name(revision);
     let hash = repository.object_hash();
-    let is_named = || repository.try_find_reference(name).is_ok_and(|found| found.is_some());
+    let is_named = || {
+        repository
+            .try_find_reference(name)
+            .is_ok_and(|found| found.is_some())
+    };
     if hash == gix::hash::Kind::Sha1 || name.len() >= hash.len_in_hex() || is_named() {
         return Ok(revision.into());
     }
@@ -337,9 +390,13 @@ fn with_whole_id<'r>(
     let prefix = gix::ObjectId::from_hex(padded.as_bytes())
         .and_then(|id| gix::hash::Prefix::new(&id, name.len()));
     // other names are resolved, or reported as errors, elsewhere
-    let Ok(prefix) = prefix else { return Ok(revision.into()) };
+    let Ok(prefix) = prefix else {
+        return Ok(revision.into());
+    };
     let mut candidates = HashSet::default();
-    let found = repository.objects.lookup_prefix(prefix, Some(&mut candidates));
+    let found = repository
+        .objects
+        .lookup_prefix(prefix, Some(&mut candidates));
     found.map_err(|cause| cure::unresolved(repository, revision, cause))?;
     let leads_to_commit = |id: &gix::ObjectId| {
         let object = repository.try_find_object(*id).ok().flatten();
@@ -366,7 +423,9 @@ fn refuse_endless_tags(repository: &gix::Repository, revision: &str) -> Result<(
     let found = if revision.starts_with(":/") {
         // The search covers all commits reachable from any reference.
         let references = repository.references().ok();
-        let all = references.as_ref().and_then(|references| references.all().ok());
+        let all = references
+            .as_ref()
+            .and_then(|references| references.all().ok());
         all.and_then(|all| all.filter_map(Result::ok).find_map(endless))
     } else {
         let name = cure::base_name(revision);
@@ -385,7 +444,9 @@ fn is_endless(repository: &gix::Repository, start: gix::ObjectId) -> bool {
         let object = repository.try_find_object(*id).ok()??;
         object.try_to_tag_ref_iter()?.target_id().ok()
     };
-    std::iter::successors(Some(start), target).nth(Repository::MAX_TAGS + 1).is_some()
+    std::iter::successors(Some(start), target)
+        .nth(Repository::MAX_TAGS + 1)
+        .is_some()
 }
 
 /// The id itself, if `revision` is a full id, which git never treats as a name.
@@ -404,10 +465,16 @@ fn ends_early(
     bases: &[gix::ObjectId],
 ) -> gix::Result<bool> {
     let boundary = repository.shallow_commits()?;
-    let walk = repository.rev_walk(tips).with_hidden(bases.iter().copied()).all()?;
+    let walk = repository
+        .rev_walk(tips)
+        .with_hidden(bases.iter().copied())
+        .all()?;
     for commit in walk {
         let commit = commit?;
-        if boundary.as_ref().is_some_and(|boundary| boundary.contains(&commit.id)) {
+        if boundary
+            .as_ref()
+            .is_some_and(|boundary| boundary.contains(&commit.id))
+        {
             return Ok(true);
         }
     }
@@ -432,6 +499,8 @@ fn reference<'r>(
     repository.try_find_reference(name).map_err(|cause| {
         let message = format!("cannot read the reference `{name}`");
         let help = cure::missing_objects_help(repository);
-        Error::new(ErrorKind::Git, message).caused_by(cause).with_help(help)
+        Error::new(ErrorKind::Git, message)
+            .caused_by(cause)
+            .with_help(help)
     })
 }

@@ -56,7 +56,9 @@ impl Repository {
     ) -> Result<StoredTree, Error> {
         let paths = paths_of(repository, index, is_meant).map_err(|cause| {
             let error = Error::new(ErrorKind::Git, "cannot list the files of the index");
-            error.caused_by(cause).with_help(cure::missing_objects_help(repository))
+            error
+                .caused_by(cause)
+                .with_help(cure::missing_objects_help(repository))
         })?;
         Ok(StoredTree::new(self.clone(), StoredOrigin::Index, paths))
     }
@@ -79,7 +81,10 @@ pub(super) fn open_index(
 ) -> Result<gix::index::File, Error> {
     let file = index_file(repository);
     let limit = Some(Repository::MAX_OBJECT_BYTES);
-    let options = gix::index::decode::Options { alloc_limit_bytes: limit, ..Default::default() };
+    let options = gix::index::decode::Options {
+        alloc_limit_bytes: limit,
+        ..Default::default()
+    };
     let skip_hash = check == IndexCheck::Form;
     let hash = repository.object_hash();
     let opened = gix::index::File::at_or_default(&file, hash, skip_hash, options);
@@ -90,7 +95,9 @@ pub(super) fn open_index(
              again",
             file.display()
         );
-        Error::new(ErrorKind::Git, message).caused_by(cause).with_help(help)
+        Error::new(ErrorKind::Git, message)
+            .caused_by(cause)
+            .with_help(help)
     })
 }
 
@@ -101,10 +108,12 @@ pub(super) fn open_index(
 /// as an empty index.
 fn index_file(repository: &gix::Repository) -> PathBuf {
     let config = repository.config_snapshot();
-    let named =
-        config.plumbing().raw_value_with_section_filter("gitoxide.core.indexFile", |_| true);
-    let from_environment =
-        named.ok().filter(|(_, section)| section.meta().source == gix::config::Source::EnvOverride);
+    let named = config
+        .plumbing()
+        .raw_value_with_section_filter("gitoxide.core.indexFile", |_| true);
+    let from_environment = named
+        .ok()
+        .filter(|(_, section)| section.meta().source == gix::config::Source::EnvOverride);
     let named = from_environment.and_then(|(value, _)| gix::path::from_bstring(value).ok());
     let file = match (named, repository.workdir()) {
         (Some(named), Some(root)) if named.is_relative() => root.join(named),
@@ -135,7 +144,9 @@ fn refuse_unmerged(repository: &gix::Repository, index: &gix::index::File) -> Re
     let entries = index.entries().iter().filter(is_unmerged);
     let mut paths: Vec<&BStr> = entries.map(|entry| entry.path(index)).collect();
     paths.dedup();
-    let Some(first) = paths.first() else { return Ok(()) };
+    let Some(first) = paths.first() else {
+        return Ok(());
+    };
     let others = match paths.len() - 1 {
         0 => String::new(),
         more => format!(" and {more} more"),
@@ -196,7 +207,9 @@ pub(super) fn paths_of(
 fn add(paths: &mut Paths, path: &BStr, mode: Mode, id: gix::ObjectId) {
     for slash in path.find_iter("/") {
         let folder = BString::from(&path[..slash]);
-        paths.entry(folder).or_insert((Mode::Tree, gix::ObjectId::null(id.kind())));
+        paths
+            .entry(folder)
+            .or_insert((Mode::Tree, gix::ObjectId::null(id.kind())));
     }
     paths.insert(path.to_owned(), (mode, id));
 }

@@ -28,8 +28,15 @@ pub(super) fn files_below(
     is_listed: &mut IsListed<'_>,
 ) -> gix::Result<Paths> {
     let recorder = Recorder::default();
-    let mut listing = BoundedRecorder { recorder, is_listed, exceeds: false };
-    let listed = repository.find_tree(folder)?.traverse().breadthfirst(&mut listing);
+    let mut listing = BoundedRecorder {
+        recorder,
+        is_listed,
+        exceeds: false,
+    };
+    let listed = repository
+        .find_tree(folder)?
+        .traverse()
+        .breadthfirst(&mut listing);
     if listing.exceeds {
         let most = StoredTree::MAX_PATHS;
         let why = gix::error::message!(
@@ -39,7 +46,9 @@ pub(super) fn files_below(
     }
     listed?;
     let records = listing.recorder.records.into_iter();
-    Ok(records.map(|entry| (entry.filepath, (entry.mode.kind(), entry.oid))).collect())
+    Ok(records
+        .map(|entry| (entry.filepath, (entry.mode.kind(), entry.oid)))
+        .collect())
 }
 
 /// Visitor that collects entries up to the limit.
@@ -53,7 +62,11 @@ impl BoundedRecorder<'_, '_> {
     fn within(&mut self, visit: impl FnOnce(&mut Recorder) -> Action) -> Action {
         self.exceeds = self.recorder.records.len() >= StoredTree::MAX_PATHS
             || self.recorder.path().len() > MAX_PATH_BYTES;
-        if self.exceeds { Action::Break(()) } else { visit(&mut self.recorder) }
+        if self.exceeds {
+            Action::Break(())
+        } else {
+            visit(&mut self.recorder)
+        }
     }
 }
 

@@ -49,7 +49,10 @@ impl Repository {
         control::refuse_altered_history(&handle)?;
         // A walk visits the same trees repeatedly.
         handle.object_cache_size_if_unset(16 << 20);
-        Ok(CommitReader { repository: self.clone(), handle: Mutex::new(handle) })
+        Ok(CommitReader {
+            repository: self.clone(),
+            handle: Mutex::new(handle),
+        })
     }
 
     /// Ids of the commits that are reachable from `tip` but not from `hidden`, both full ids.
@@ -67,7 +70,8 @@ impl Repository {
         let newest_first = Sorting::ByCommitTime(CommitTimeOrder::NewestFirst);
         let commits = walk.sorting(newest_first).all().map_err(unreadable)?;
         let ids = commits.map(|commit| commit.map(|commit| commit.id.to_string()));
-        ids.collect::<Result<_, _>>().map_err(|cause| unreadable(gix::Error::from_error(cause)))
+        ids.collect::<Result<_, _>>()
+            .map_err(|cause| unreadable(gix::Error::from_error(cause)))
     }
 }
 
@@ -98,7 +102,10 @@ impl CommitReader {
                 boundary.map_err(|cause| cure::damaged(id, gix::Error::from_error(cause)))?;
             Ok(LoggedCommit {
                 id: id.to_string(),
-                parents: commit.parent_ids().map(|parent| parent.to_string()).collect(),
+                parents: commit
+                    .parent_ids()
+                    .map(|parent| parent.to_string())
+                    .collect(),
                 author: name,
                 date: date.unwrap_or_default(),
                 committed: committer.seconds(),
@@ -141,13 +148,19 @@ impl CommitReader {
                 let error = Error::new(ErrorKind::Git, message).caused_by(cause);
                 error.with_help(cure::missing_objects_help(repository))
             };
-            let tree = commit.tree_id().map_err(|cause| unlisted(gix::Error::from_error(cause)))?;
+            let tree = commit
+                .tree_id()
+                .map_err(|cause| unlisted(gix::Error::from_error(cause)))?;
             let paths = files_below(repository, tree.detach(), &mut |folder, _| {
                 is_listed(RepoPath::of_bytes(folder).as_str())
             });
             Ok((commit.id, paths.map_err(unlisted)?))
         })?;
-        Ok(StoredTree::new(self.repository.clone(), StoredOrigin::Commit(id), paths))
+        Ok(StoredTree::new(
+            self.repository.clone(),
+            StoredOrigin::Commit(id),
+            paths,
+        ))
     }
 
     fn with<T>(&self, read: impl FnOnce(&gix::Repository) -> Result<T, Error>) -> Result<T, Error> {
@@ -166,5 +179,7 @@ fn find<'r>(repository: &'r gix::Repository, id: &str) -> Result<gix::Commit<'r>
     };
     let id = gix::ObjectId::from_hex(id.as_bytes());
     let id = id.map_err(|cause| unknown(gix::Error::from_error(cause)))?;
-    repository.find_commit(id).map_err(|cause| unknown(gix::Error::from_error(cause)))
+    repository
+        .find_commit(id)
+        .map_err(|cause| unknown(gix::Error::from_error(cause)))
 }

@@ -53,7 +53,9 @@ impl Repository {
         let bare = || self.shared.git_dir();
         let folder = self.work_tree_root().unwrap_or_else(bare);
         let folder = gix::path::realpath(folder).unwrap_or_else(|_| folder.to_owned());
-        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = folder
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
         name.unwrap_or_default().trim_end_matches(".git").to_owned()
     }
 

@@ -37,8 +37,18 @@ impl Repository {
         };
         let is_plain = index.entries().iter().all(is_plain);
         let commit = gix::ObjectId::from_hex(commit.as_bytes()).ok()?;
-        let root = repository.find_commit(commit).ok()?.tree_id().ok()?.detach();
-        is_plain.then(|| StagedSides { repository: self.clone(), commit, root, index })
+        let root = repository
+            .find_commit(commit)
+            .ok()?
+            .tree_id()
+            .ok()?
+            .detach();
+        is_plain.then(|| StagedSides {
+            repository: self.clone(),
+            commit,
+            root,
+            index,
+        })
     }
 }
 
@@ -57,7 +67,9 @@ impl StagedSides {
         });
         let base = all_plain(base.ok()?)?;
         let (mut head, mut from) = (Paths::new(), 0);
-        let ranges = same.iter().map(|folder| self.entries_below(folder.as_bstr()));
+        let ranges = same
+            .iter()
+            .map(|folder| self.entries_below(folder.as_bstr()));
         let ranges: BTreeSet<(usize, usize)> = ranges.map(|it| (it.start, it.end)).collect();
         let count = self.index.entries().len();
         for (start, end) in ranges.into_iter().chain([(count, count)]) {
@@ -73,8 +85,15 @@ impl StagedSides {
         let is_gone = |(path, (mode, _)): &(&BString, &(Mode, gix::ObjectId))| {
             *mode != Mode::Tree && !head.contains_key(*path)
         };
-        let differing = head.iter().filter(is_new).chain(base.iter().filter(is_gone));
-        Some(differing.map(|(path, _)| RepoPath::of_bytes(path)).collect())
+        let differing = head
+            .iter()
+            .filter(is_new)
+            .chain(base.iter().filter(is_gone));
+        Some(
+            differing
+                .map(|(path, _)| RepoPath::of_bytes(path))
+                .collect(),
+        )
     }
 
     /// Files of the commit and of the index. `is_listed` decides by its path whether the contents
@@ -111,7 +130,9 @@ impl StagedSides {
         let mut names = folder.split_str("/").filter(|name| !name.is_empty());
         let cached = names.try_fold(self.index.tree()?, |cached, name| {
             // Sorted when the index is read.
-            let found = cached.children.binary_search_by(|child| child.name[..].cmp(name));
+            let found = cached
+                .children
+                .binary_search_by(|child| child.name[..].cmp(name));
             found.ok().map(|at| &cached.children[at])
         })?;
         let is_whole = cached.num_entries? as usize == self.entries_below(folder).len();

@@ -77,12 +77,20 @@ impl StoredTree {
     }
 
     fn stored_files(&self) -> impl Iterator<Item = (&BString, &(Mode, gix::ObjectId))> {
-        self.paths.iter().filter(|(_, (mode, _))| *mode != Mode::Tree)
+        self.paths
+            .iter()
+            .filter(|(_, (mode, _))| *mode != Mode::Tree)
     }
 
     pub(super) fn new(repository: Repository, origin: StoredOrigin, paths: Paths) -> Self {
         let handles = Mutex::default();
-        let mut tree = Self { repository, origin, entries: Vec::new(), paths, handles };
+        let mut tree = Self {
+            repository,
+            origin,
+            entries: Vec::new(),
+            paths,
+            handles,
+        };
         let mut entries: Vec<Entry> = tree
             .paths
             .iter()
@@ -110,7 +118,12 @@ impl StoredTree {
                 }
             },
         };
-        Some(Entry { path, kind, content, is_link: matches!(mode, Mode::Link) })
+        Some(Entry {
+            path,
+            kind,
+            content,
+            is_link: matches!(mode, Mode::Link),
+        })
     }
 
     fn unread_link(&self, path: &RepoPath, id: gix::ObjectId) -> ContentId {
@@ -165,7 +178,11 @@ impl StoredTree {
 
     fn link_target(&self, id: gix::ObjectId) -> Result<BString, ReadError> {
         let target: BString = self.blob(id, MAX_LINK_BYTES)?.into();
-        if target.starts_with(b"/") { Err(ReadError::new(LEADS_OUT)) } else { Ok(target) }
+        if target.starts_with(b"/") {
+            Err(ReadError::new(LEADS_OUT))
+        } else {
+            Ok(target)
+        }
     }
 
     fn blob(&self, id: gix::ObjectId, limit: u64) -> Result<Vec<u8>, ReadError> {
@@ -198,12 +215,19 @@ impl StoredTree {
     }
 
     fn handle(&self) -> gix::Repository {
-        let waiting = self.handles.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let waiting = self
+            .handles
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
         waiting.unwrap_or_else(|| self.repository.shared.to_thread_local())
     }
 
     fn return_handle(&self, handle: gix::Repository) {
-        self.handles.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+        self.handles
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(handle);
     }
 }
 
@@ -246,7 +270,10 @@ impl Tree for StoredTree {
     }
 
     fn content_of_unread(&self, path: &RepoPath) -> Option<ContentId> {
-        let at = self.entries.binary_search_by(|entry| entry.path.cmp(path)).ok()?;
+        let at = self
+            .entries
+            .binary_search_by(|entry| entry.path.cmp(path))
+            .ok()?;
         self.entries[at].content
     }
 
@@ -258,7 +285,9 @@ impl Tree for StoredTree {
     }
 
     fn files_of_nested(&self, path: &RepoPath) -> Option<Vec<RepoPath>> {
-        let Nested::Submodule(commit) = self.nested(path) else { return None };
+        let Nested::Submodule(commit) = self.nested(path) else {
+            return None;
+        };
         // if it is checked out, the commit is probably there too
         let nested = self.repository.nested(path)?;
         all_files(&nested.commit(&commit.to_string()).ok()?)
@@ -268,7 +297,9 @@ impl Tree for StoredTree {
         let repository = self.handle();
         let missing = if cure::is_partial(&repository) {
             let resolved = files.iter().filter_map(|path| self.resolve(path).ok());
-            resolved.filter(|target| target.is_missing_from(&repository)).count()
+            resolved
+                .filter(|target| target.is_missing_from(&repository))
+                .count()
         } else {
             0
         };
@@ -323,7 +354,10 @@ const MAX_LINK_BYTES: u64 = 4096;
 
 fn parts_in_reverse(path: &BStr) -> Vec<BString> {
     let parts = path.rsplit(|byte| *byte == b'/');
-    parts.filter(|part| !part.is_empty() && *part != b".").map(BString::from).collect()
+    parts
+        .filter(|part| !part.is_empty() && *part != b".")
+        .map(BString::from)
+        .collect()
 }
 
 /// Parent folder of `path`; `None` for the root.
@@ -338,7 +372,10 @@ fn parent(mut path: BString) -> Option<BString> {
 
 fn damaged(repository: &gix::Repository, id: gix::ObjectId) -> ReadError {
     let help = cure::missing_objects_help(repository);
-    ReadError::Damaged { reason: format!("git object {id} is damaged"), help }
+    ReadError::Damaged {
+        reason: format!("git object {id} is damaged"),
+        help,
+    }
 }
 
 /// Entries of a commit by path.

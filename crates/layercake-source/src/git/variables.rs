@@ -28,7 +28,10 @@ const UNSUPPORTED: &[&str] = &[
 /// If such a variable is set.
 pub(super) fn refuse_unsupported() -> Result<(), Error> {
     let is_set = |name: &&&str| value(name).is_some_and(|value| !value.is_empty());
-    let found = UNSUPPORTED.iter().filter(is_set).find(|name| !is_of_quarantine(name));
+    let found = UNSUPPORTED
+        .iter()
+        .filter(is_set)
+        .find(|name| !is_of_quarantine(name));
     let Some(name) = found else { return Ok(()) };
     let message =
         format!("the environment variable `{name}` is set, which layercake does not support");
@@ -39,7 +42,10 @@ pub(super) fn refuse_unsupported() -> Result<(), Error> {
 /// Whether git sets this variable for a hook that can still refuse a push; missing objects then
 /// have their own error (`cure::is_quarantined`).
 fn is_of_quarantine(name: &str) -> bool {
-    let objects = matches!(name, "GIT_OBJECT_DIRECTORY" | "GIT_ALTERNATE_OBJECT_DIRECTORIES");
+    let objects = matches!(
+        name,
+        "GIT_OBJECT_DIRECTORY" | "GIT_ALTERNATE_OBJECT_DIRECTORIES"
+    );
     objects && value("GIT_QUARANTINE_PATH").is_some()
 }
 
@@ -49,7 +55,9 @@ fn is_of_quarantine(name: &str) -> bool {
 /// # Errors
 /// If the value of the variable is malformed.
 pub(super) fn given_settings() -> Result<Vec<String>, Error> {
-    let Some(value) = value("GIT_CONFIG_PARAMETERS") else { return Ok(Vec::new()) };
+    let Some(value) = value("GIT_CONFIG_PARAMETERS") else {
+        return Ok(Vec::new());
+    };
     let settings = value.to_str().and_then(quoted_settings);
     settings.ok_or_else(|| {
         let message = "cannot parse the environment variable `GIT_CONFIG_PARAMETERS`";
@@ -66,8 +74,11 @@ fn quoted_settings(text: &str) -> Option<Vec<String>> {
         let (mut setting, after) = unquoted(rest)?;
         rest = after;
         if let Some(after) = rest.strip_prefix('=') {
-            let (value, after) =
-                if after.starts_with('\'') { unquoted(after)? } else { (String::new(), after) };
+            let (value, after) = if after.starts_with('\'') {
+                unquoted(after)?
+            } else {
+                (String::new(), after)
+            };
             setting = format!("{setting}={value}");
             rest = after;
         }
@@ -87,7 +98,9 @@ fn unquoted(text: &str) -> Option<(String, &str)> {
     loop {
         let (quoted, after) = rest.split_once('\'')?;
         word.push_str(quoted);
-        let Some((escaped, again)) = after.strip_prefix('\\').and_then(|it| it.split_at_checked(1))
+        let Some((escaped, again)) = after
+            .strip_prefix('\\')
+            .and_then(|it| it.split_at_checked(1))
         else {
             return Some((word, after));
         };

@@ -30,7 +30,11 @@ struct Indexed {
 impl Checkout {
     pub(crate) fn of(repository: Repository) -> Self {
         let conversions = Conversions::of(repository.clone());
-        Self { repository, indexed: OnceLock::new(), conversions }
+        Self {
+            repository,
+            indexed: OnceLock::new(),
+            conversions,
+        }
     }
 
     /// Content that git compares for a file with `bytes` on disk at `file`.
@@ -40,7 +44,9 @@ impl Checkout {
         file: &Path,
         bytes: Vec<u8>,
     ) -> Result<Vec<u8>, ReadError> {
-        let Ok(indexed) = self.indexed() else { return Ok(bytes) };
+        let Ok(indexed) = self.indexed() else {
+            return Ok(bytes);
+        };
         self.conversions.stored(path, file, bytes, &indexed.index)
     }
 
@@ -50,7 +56,11 @@ impl Checkout {
 
     /// Commit of the submodule at `path` in the index, if any.
     pub(crate) fn submodule(&self, path: &RepoPath) -> Option<ContentId> {
-        let entry = self.indexed().ok()?.index.entry_by_path(BStr::new(&path.bytes()))?;
+        let entry = self
+            .indexed()
+            .ok()?
+            .index
+            .entry_by_path(BStr::new(&path.bytes()))?;
         (entry.mode == Mode::COMMIT).then(|| content_id(entry.id))
     }
 
@@ -87,14 +97,28 @@ impl Checkout {
         let is_missing = |path: &BStr| {
             is_at_or_below(path, &folder.bytes()) && !seen.contains(path) && !is_left_out(path)
         };
-        let entries = index.entries().iter().filter(|entry| !entry.mode.is_sparse());
-        let missing = entries.filter(|entry| is_missing(entry.path(index))).filter_map(|entry| {
-            let path = RepoPath::of_bytes(entry.path(index));
-            let is_submodule = entry.mode == Mode::COMMIT;
-            let kind = if is_submodule { EntryKind::Submodule } else { EntryKind::Missing };
-            let entry = Entry { path, kind, content: None, is_link: false };
-            entry.is_in(folder).then_some(entry)
-        });
+        let entries = index
+            .entries()
+            .iter()
+            .filter(|entry| !entry.mode.is_sparse());
+        let missing = entries
+            .filter(|entry| is_missing(entry.path(index)))
+            .filter_map(|entry| {
+                let path = RepoPath::of_bytes(entry.path(index));
+                let is_submodule = entry.mode == Mode::COMMIT;
+                let kind = if is_submodule {
+                    EntryKind::Submodule
+                } else {
+                    EntryKind::Missing
+                };
+                let entry = Entry {
+                    path,
+                    kind,
+                    content: None,
+                    is_link: false,
+                };
+                entry.is_in(folder).then_some(entry)
+            });
         let mut missing: Vec<Entry> = missing.collect();
         // an unmerged file has an entry for each stage
         missing.dedup();
@@ -137,8 +161,17 @@ fn walk(
     let options = repository.dirwalk_options()?.emit_tracked(true);
     // Environment variables that git sets for hooks would change the meaning of a pathspec.
     let everything: [&BStr; 0] = [];
-    let mut seen = PathCollector { folder, paths: Vec::with_capacity(index.entries().len()) };
-    repository.dirwalk(index, everything, &AtomicBool::new(false), options, &mut seen)?;
+    let mut seen = PathCollector {
+        folder,
+        paths: Vec::with_capacity(index.entries().len()),
+    };
+    repository.dirwalk(
+        index,
+        everything,
+        &AtomicBool::new(false),
+        options,
+        &mut seen,
+    )?;
     Ok(seen.paths)
 }
 
@@ -175,7 +208,8 @@ impl gix::dir::walk::Delegate for PathCollector<'_> {
         };
         if self.is_below_folder(&entry.rela_path) {
             let path = entry.rela_path.into_owned();
-            self.paths.extend(kind.map(|kind| WorkTreePath { path, kind }));
+            self.paths
+                .extend(kind.map(|kind| WorkTreePath { path, kind }));
         }
         gix::dir::walk::Action::Continue(())
     }

@@ -13,7 +13,12 @@ const MAX_DEPTH: usize = 8;
 /// Common subsequence of two lists, as pairs of indexes: a longest one, unless the lists are long.
 /// Of long lists, the items that are once in each are matched first, then those between these.
 pub(super) fn common(base: &[usize], head: &[usize]) -> Vec<(usize, usize)> {
-    let mut search = Search { base, head, left: MAX_COMPARISONS, pairs: Vec::new() };
+    let mut search = Search {
+        base,
+        head,
+        left: MAX_COMPARISONS,
+        pairs: Vec::new(),
+    };
     search.between(0..base.len(), 0..head.len(), MAX_DEPTH);
     search.pairs
 }
@@ -40,7 +45,8 @@ impl Search<'_> {
         }
         let end = (base.end, head.end);
         self.between_different_ends(base, head, depth);
-        self.pairs.extend((0..ends).map(|at| (end.0 + at, end.1 + at)));
+        self.pairs
+            .extend((0..ends).map(|at| (end.0 + at, end.1 + at)));
     }
 
     /// Whether the items before these indexes are the same.
@@ -53,11 +59,15 @@ impl Search<'_> {
         if let Some(left) = self.left.checked_sub(comparisons) {
             self.left = left;
             let common = longest(&self.base[base.clone()], &self.head[head.clone()]);
-            let of_lists = common.into_iter().map(|(at, to)| (base.start + at, head.start + to));
+            let of_lists = common
+                .into_iter()
+                .map(|(at, to)| (base.start + at, head.start + to));
             self.pairs.extend(of_lists);
             return;
         }
-        let Some(depth) = depth.checked_sub(1) else { return };
+        let Some(depth) = depth.checked_sub(1) else {
+            return;
+        };
         let (mut at_base, mut at_head) = (base.start, head.start);
         for (below, above) in longest_increasing(&self.unique(base.clone(), head.clone())) {
             self.between(at_base..below, at_head..above, depth);
@@ -74,7 +84,9 @@ impl Search<'_> {
         let of_base = places(self.base, base.clone());
         let of_head = places(self.head, head);
         let unique = base.filter(|at| of_base[&self.base[*at]].is_some());
-        unique.filter_map(|at| Some((at, (*of_head.get(&self.base[at])?)?))).collect()
+        unique
+            .filter_map(|at| Some((at, (*of_head.get(&self.base[at])?)?)))
+            .collect()
     }
 }
 
@@ -85,7 +97,10 @@ fn places(
 ) -> HashMap<usize, Option<usize>, foldhash::fast::RandomState> {
     let mut places = HashMap::default();
     for at in range {
-        places.entry(list[at]).and_modify(|place| *place = None).or_insert(Some(at));
+        places
+            .entry(list[at])
+            .and_modify(|place| *place = None)
+            .or_insert(Some(at));
     }
     places
 }

@@ -15,12 +15,22 @@ pub(super) enum Part {
     /// Equal on both sides; the value of the base.
     Same(Node),
     /// One difference.
-    Different { base: Option<Node>, head: Option<Node> },
+    Different {
+        base: Option<Node>,
+        head: Option<Node>,
+    },
     /// Mappings that are compared by their entries, in the order of the base.
-    Mapping { base: Node, entries: Vec<(Key, Part)> },
+    Mapping {
+        base: Node,
+        entries: Vec<(Key, Part)>,
+    },
     /// Lists that are compared by their items, in the order of the head. If the order is a
     /// difference, it comes before those of the items; has the position of each in the base.
-    List { base: Node, in_base: Option<Vec<usize>>, items: Vec<Part> },
+    List {
+        base: Node,
+        in_base: Option<Vec<usize>>,
+        items: Vec<Part>,
+    },
 }
 
 impl Variants {
@@ -50,19 +60,28 @@ impl Part {
                 }
                 (base, Value::Mapping(Arc::new(combined)))
             }
-            Part::List { base, in_base, items } => {
+            Part::List {
+                base,
+                in_base,
+                items,
+            } => {
                 let in_base = in_base.as_ref().filter(|_| take() == DiffSide::Base);
                 let taken = items.iter().map(|item| item.with(take));
                 (base, Value::from(arranged(taken.collect(), in_base)))
             }
         };
-        Some(Node { value, ..base.clone() })
+        Some(Node {
+            value,
+            ..base.clone()
+        })
     }
 }
 
 /// Arranges items by their positions, if these are given, and leaves out missing ones.
 fn arranged(items: Vec<Option<Node>>, positions: Option<&Vec<usize>>) -> Vec<Node> {
-    let Some(positions) = positions else { return items.into_iter().flatten().collect() };
+    let Some(positions) = positions else {
+        return items.into_iter().flatten().collect();
+    };
     let mut placed: Vec<_> = positions.iter().zip(items).collect();
     placed.sort_unstable_by_key(|(position, _)| **position);
     placed.into_iter().filter_map(|(_, item)| item).collect()

@@ -28,7 +28,11 @@ impl New {
             return;
         };
         let list = self.top.parent().expect("an element is inside of a list");
-        if let Some(Node { value: Value::Sequence(items), .. }) = list.get_mut(data) {
+        if let Some(Node {
+            value: Value::Sequence(items),
+            ..
+        }) = list.get_mut(data)
+        {
             Arc::make_mut(items).truncate(length);
         }
     }
@@ -57,8 +61,12 @@ fn cut(text: &str) -> impl Iterator<Item = &str> {
 /// Whether a path with this `shape` contains only names that are equal to the pieces of its text,
 /// i.e. without quotes and brackets.
 pub(super) fn makes_what_is_found(text: &str, shape: &PathShape) -> bool {
-    let PathShape::Plain(segments) = shape else { return false };
-    let names = segments.iter().map(|segment| segment.name().map(|name| &**name));
+    let PathShape::Plain(segments) = shape else {
+        return false;
+    };
+    let names = segments
+        .iter()
+        .map(|segment| segment.name().map(|name| &**name));
     !segments.is_empty() && names.eq(cut(text).map(Some))
 }
 
@@ -68,7 +76,11 @@ fn grow_along(
     made_at: Span,
     new: &mut Option<New>,
 ) -> Result<(), WalkError> {
-    let mut cursor = Cursor { node: data, here: Location::root(), made_at };
+    let mut cursor = Cursor {
+        node: data,
+        here: Location::root(),
+        made_at,
+    };
     for piece in cut(text) {
         cursor = match bracketed(piece) {
             Some((name, Some(index))) => cursor.into_element(name, index, new)?,
@@ -92,7 +104,10 @@ struct Cursor<'d> {
 
 impl Cursor<'_> {
     fn blocked(&self) -> WalkError {
-        WalkError::CreateThrough { at: self.here.clone(), kind: self.node.value.kind() }
+        WalkError::CreateThrough {
+            at: self.here.clone(),
+            kind: self.node.value.kind(),
+        }
     }
 
     fn has(&self, key: &str) -> Result<bool, WalkError> {
@@ -107,7 +122,11 @@ impl Cursor<'_> {
         missing: fn() -> Value,
         new: &mut Option<New>,
     ) -> Result<Self, WalkError> {
-        let Cursor { node, mut here, made_at } = self;
+        let Cursor {
+            node,
+            mut here,
+            made_at,
+        } = self;
         let kind = node.value.kind();
         let Value::Mapping(mapping) = &mut node.value else {
             return Err(WalkError::CreateThrough { at: here, kind });
@@ -116,9 +135,16 @@ impl Cursor<'_> {
         let (key, node, was_there) = Mapping::to_change(mapping).get_or_insert_with(key, make);
         here.0.push(Piece::Key(key.clone()));
         if !was_there {
-            new.get_or_insert_with(|| New { top: here.clone(), length: None });
+            new.get_or_insert_with(|| New {
+                top: here.clone(),
+                length: None,
+            });
         }
-        Ok(Cursor { node, here, made_at })
+        Ok(Cursor {
+            node,
+            here,
+            made_at,
+        })
     }
 
     fn into_entry(self, key: &str, new: &mut Option<New>) -> Result<Self, WalkError> {
@@ -135,7 +161,11 @@ impl Cursor<'_> {
     ) -> Result<Self, WalkError> {
         let list = self.enter(name, || Value::Sequence(Arc::default()), new)?;
         let blocked = list.blocked();
-        let Cursor { node, here, made_at } = list;
+        let Cursor {
+            node,
+            here,
+            made_at,
+        } = list;
         match &mut node.value {
             Value::Sequence(items) => {
                 let items = Arc::make_mut(items);
@@ -150,19 +180,35 @@ impl Cursor<'_> {
                     }
                     let padding = || Node::made(Value::Mapping(Arc::default()), made_at);
                     items.resize_with(at + 1, padding);
-                    new.get_or_insert_with(|| New { top: here.clone(), length: Some(length) });
+                    new.get_or_insert_with(|| New {
+                        top: here.clone(),
+                        length: Some(length),
+                    });
                 }
-                Ok(Cursor { node: &mut items[at], here, made_at })
+                Ok(Cursor {
+                    node: &mut items[at],
+                    here,
+                    made_at,
+                })
             }
             Value::Mapping(mapping) => {
                 // In a sufficiently large mapping, the integer is looked up as a key.
-                let key = Key { value: Value::Int(index), span: made_at };
+                let key = Key {
+                    value: Value::Int(index),
+                    span: made_at,
+                };
                 if !super::find::is_within(index, mapping.len()) || mapping.get(&key).is_none() {
                     return Err(blocked);
                 }
                 let here = here.join(Piece::Key(key.clone()));
-                let node = Mapping::to_change(mapping).get_mut(&key).expect("the key exists");
-                Ok(Cursor { node, here, made_at })
+                let node = Mapping::to_change(mapping)
+                    .get_mut(&key)
+                    .expect("the key exists");
+                Ok(Cursor {
+                    node,
+                    here,
+                    made_at,
+                })
             }
             _ => Err(blocked),
         }

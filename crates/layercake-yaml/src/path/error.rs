@@ -102,7 +102,11 @@ impl fmt::Display for PathError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             PathErrorKind::UnexpectedCharacter(character) => {
-                write!(formatter, "unexpected character `{}`", character.escape_debug())
+                write!(
+                    formatter,
+                    "unexpected character `{}`",
+                    character.escape_debug()
+                )
             }
             PathErrorKind::UnexpectedToken(token) => {
                 write!(formatter, "unexpected `{}`", token.escape_debug())
@@ -116,7 +120,10 @@ impl fmt::Display for PathError {
                 write!(formatter, "the path has more than {MAX_PIECES} pieces")
             }
             PathErrorKind::TooDeep => {
-                write!(formatter, "the path is nested deeper than {MAX_NESTING} levels")
+                write!(
+                    formatter,
+                    "the path is nested deeper than {MAX_NESTING} levels"
+                )
             }
         }
     }
@@ -128,7 +135,11 @@ impl fmt::Display for WalkError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WalkError::BeforeStart { index, length } => {
-                write!(formatter, "index {index} is before the start of {}", elements(*length))
+                write!(
+                    formatter,
+                    "index {index} is before the start of {}",
+                    elements(*length)
+                )
             }
             WalkError::IndexIntoMapping { index } => {
                 write!(formatter, "index {index} into a mapping without this key")
@@ -148,7 +159,10 @@ impl fmt::Display for WalkError {
                 formatter.write_str("a path for writing must begin with `.` or `$.`")
             }
             WalkError::CreateThrough { at, kind } => {
-                write!(formatter, "cannot create anything inside `{at}`, which is {kind}")
+                write!(
+                    formatter,
+                    "cannot create anything inside `{at}`, which is {kind}"
+                )
             }
             WalkError::NotCreatable => formatter.write_str(
                 "the path has no match and cannot be created: only plain names, \
@@ -162,10 +176,16 @@ impl fmt::Display for WalkError {
                 "index {index} exceeds {MAX_INDEX}, the limit for extending lists"
             ),
             WalkError::TooManyMatches => {
-                write!(formatter, "the path matches more than {MAX_MATCHES} locations")
+                write!(
+                    formatter,
+                    "the path matches more than {MAX_MATCHES} locations"
+                )
             }
             WalkError::TooManyVisits { limit } => {
-                write!(formatter, "the path visits more than {limit} locations to find its matches")
+                write!(
+                    formatter,
+                    "the path visits more than {limit} locations to find its matches"
+                )
             }
         }
     }
@@ -174,5 +194,9 @@ impl fmt::Display for WalkError {
 impl std::error::Error for WalkError {}
 
 fn elements(length: usize) -> String {
-    if length == 1 { "a list of 1 element".into() } else { format!("a list of {length} elements") }
+    if length == 1 {
+        "a list of 1 element".into()
+    } else {
+        format!("a list of {length} elements")
+    }
 }

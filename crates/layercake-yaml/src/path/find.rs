@@ -24,7 +24,9 @@ pub(super) fn find_plain<'a>(
     for segment in segments {
         let (piece, next) = match segment {
             Segment::Name(name) => {
-                let Some((key, next)) = entry(&node, name) else { return Ok(None) };
+                let Some((key, next)) = entry(&node, name) else {
+                    return Ok(None);
+                };
                 (Piece::Key(key.clone()), next)
             }
             Segment::Index(index) => match element(&node, *index)? {
@@ -35,15 +37,20 @@ pub(super) fn find_plain<'a>(
         pieces.push(piece);
         node = next;
     }
-    Ok(Some(Match { node, location: Location(pieces) }))
+    Ok(Some(Match {
+        node,
+        location: Location(pieces),
+    }))
 }
 
 /// Value at a sequence of names, if it exists; `None` for indexes.
 pub(super) fn named<'a>(segments: &[Segment], data: &'a Node) -> Option<&'a Node> {
-    segments.iter().try_fold(data, |node, segment| match segment {
-        Segment::Name(name) => node.as_mapping()?.get(&**name),
-        Segment::Index(_) => None,
-    })
+    segments
+        .iter()
+        .try_fold(data, |node, segment| match segment {
+            Segment::Name(name) => node.as_mapping()?.get(&**name),
+            Segment::Index(_) => None,
+        })
 }
 
 /// All matches of `expressions`, in postfix order.
@@ -53,7 +60,9 @@ pub(super) fn find_tree<'a>(
 ) -> Result<Vec<Match<'a>>, WalkError> {
     let data =
         Walker::new(expressions, Size::of(data).nodes()).find(expressions.len() - 1, data)?;
-    data.iter().map(|datum| Ok(datum.valued()?.to_match())).collect()
+    data.iter()
+        .map(|datum| Ok(datum.valued()?.to_match()))
+        .collect()
 }
 
 /// Value at a string key, with the key as written in the data.
@@ -80,13 +89,18 @@ fn element<'a>(
         return Ok(None);
     }
     let Some(length) = length(&node.value) else {
-        return Err(WalkError::IndexInto { kind: node.value.kind() });
+        return Err(WalkError::IndexInto {
+            kind: node.value.kind(),
+        });
     };
     if !is_within(index, length) {
         return Ok(None);
     }
     if let Value::Mapping(mapping) = &node.value {
-        let key = Key { value: Value::Int(index), span: node.span };
+        let key = Key {
+            value: Value::Int(index),
+            span: node.span,
+        };
         let Some((key, _)) = mapping.get_entry(&key) else {
             return Err(WalkError::IndexIntoMapping { index });
         };
@@ -95,7 +109,9 @@ fn element<'a>(
         return Ok(child.map(|child| (Piece::Key(key), child)));
     }
     if let Value::Set(_) = &node.value {
-        return Err(WalkError::IndexInto { kind: node.value.kind() });
+        return Err(WalkError::IndexInto {
+            kind: node.value.kind(),
+        });
     }
     let at = resolve(index, length)?;
     Ok(item(node, at).map(|item| (Piece::Index(at), item)))
@@ -113,7 +129,9 @@ pub(super) fn resolve(index: i64, length: usize) -> Result<usize, WalkError> {
         Ok(index) => Ok(index),
         Err(_) => {
             let from_end = usize::try_from(index.unsigned_abs()).ok();
-            from_end.and_then(|from_end| length.checked_sub(from_end)).ok_or(before_start)
+            from_end
+                .and_then(|from_end| length.checked_sub(from_end))
+                .ok_or(before_start)
         }
     }
 }
@@ -139,14 +157,20 @@ pub(super) fn length(value: &Value) -> Option<usize> {
 
 /// Element at position `at` of a list, pairs, a string (characters) or binary data (bytes).
 fn item<'a>(node: &Cow<'a, Node>, at: usize) -> Option<Cow<'a, Node>> {
-    let made =
-        |value| Node { value, span: node.span, secret: node.secret, origin: Origin::Derived };
+    let made = |value| Node {
+        value,
+        span: node.span,
+        secret: node.secret,
+        origin: Origin::Derived,
+    };
     match &node.value {
         Value::Sequence(_) => select(node, |node| node.as_sequence()?.get(at)),
         Value::Pairs(pairs) => Some(Cow::Owned(pair_as_list(node, pairs.get(at)?))),
         Value::String(text) => {
             let character = text.chars().nth(at)?;
-            Some(Cow::Owned(made(Value::String(character.to_string().into()))))
+            Some(Cow::Owned(made(Value::String(
+                character.to_string().into(),
+            ))))
         }
         Value::Binary(bytes) => Some(Cow::Owned(made(Value::Int(i64::from(*bytes.get(at)?))))),
         Value::Null
@@ -208,13 +232,25 @@ enum DatumRole {
 impl<'a> Datum<'a> {
     fn start(node: Cow<'a, Node>) -> Rc<Self> {
         let (step, role) = (DatumStep::Start, DatumRole::Value);
-        Rc::new(Self { node, step, context: None, role, idle_step: false })
+        Rc::new(Self {
+            node,
+            step,
+            context: None,
+            role,
+            idle_step: false,
+        })
     }
 
     fn above_root(span: Span) -> Rc<Self> {
         let node = Cow::Owned(Node::made(Value::Null, span));
         let (step, role) = (DatumStep::Start, DatumRole::AboveRoot);
-        Rc::new(Self { node, step, context: None, role, idle_step: false })
+        Rc::new(Self {
+            node,
+            step,
+            context: None,
+            role,
+            idle_step: false,
+        })
     }
 
     /// The datum itself; an error for the parent of the root.
@@ -231,7 +267,10 @@ impl<'a> Datum<'a> {
     }
 
     fn to_match(&self) -> Match<'a> {
-        Match { node: self.node.clone(), location: self.location() }
+        Match {
+            node: self.node.clone(),
+            location: self.location(),
+        }
     }
 
     /// Location relative to the start of the walk.
@@ -270,8 +309,15 @@ impl<'p> Walker<'p> {
     /// Creates an evaluator for data with this number of values.
     pub(super) fn new(expressions: &'p [PathExpression], values: u64) -> Self {
         let values = usize::try_from(values).unwrap_or(usize::MAX);
-        let max_visits = values.saturating_mul(MAX_VISITS_PER_VALUE).clamp(MIN_VISITS, MAX_VISITS);
-        Self { expressions, matches: Cell::new(0), visits: Cell::new(0), max_visits }
+        let max_visits = values
+            .saturating_mul(MAX_VISITS_PER_VALUE)
+            .clamp(MIN_VISITS, MAX_VISITS);
+        Self {
+            expressions,
+            matches: Cell::new(0),
+            visits: Cell::new(0),
+            max_visits,
+        }
     }
 
     /// Matches of the expression at `at` in `data`.
@@ -283,7 +329,11 @@ impl<'p> Walker<'p> {
     pub(super) fn visit(&self) -> Result<(), WalkError> {
         let (visits, limit) = (self.visits.get() + 1, self.max_visits);
         self.visits.set(visits);
-        if visits > limit { Err(WalkError::TooManyVisits { limit }) } else { Ok(()) }
+        if visits > limit {
+            Err(WalkError::TooManyVisits { limit })
+        } else {
+            Ok(())
+        }
     }
 
     fn walk<'a>(&self, at: usize, datum: &Rc<Datum<'a>>) -> Result<FoundData<'a>, WalkError> {
@@ -416,7 +466,9 @@ impl<'p> Walker<'p> {
     ) -> Result<FoundData<'a>, WalkError> {
         let mut found = Vec::new();
         for name in names {
-            let Some((key, node)) = entry(&datum.node, name) else { continue };
+            let Some((key, node)) = entry(&datum.node, name) else {
+                continue;
+            };
             count(&self.matches)?;
             found.push(below(datum, DatumStep::Key(key.clone()), node));
         }
@@ -424,7 +476,9 @@ impl<'p> Walker<'p> {
     }
 
     fn any_name<'a>(&self, datum: &Rc<Datum<'a>>) -> Result<FoundData<'a>, WalkError> {
-        let Value::Mapping(mapping) = &datum.node.value else { return Ok(Vec::new()) };
+        let Value::Mapping(mapping) = &datum.node.value else {
+            return Ok(Vec::new());
+        };
         count_many(&self.matches, mapping.len())?;
         Ok(entries(datum, mapping).collect())
     }
@@ -436,7 +490,9 @@ impl<'p> Walker<'p> {
     ) -> Result<FoundData<'a>, WalkError> {
         let mut found = Vec::new();
         for index in indexes {
-            let Some((piece, node)) = element(&datum.node, *index)? else { continue };
+            let Some((piece, node)) = element(&datum.node, *index)? else {
+                continue;
+            };
             count(&self.matches)?;
             found.push(match piece {
                 Piece::Key(key) => below(datum, DatumStep::Key(key), node),
@@ -448,7 +504,9 @@ impl<'p> Walker<'p> {
 
     fn slice<'a>(&self, slice: Slice, datum: &Rc<Datum<'a>>) -> Result<FoundData<'a>, WalkError> {
         let node = &datum.node;
-        let refused = WalkError::SliceOf { kind: node.value.kind() };
+        let refused = WalkError::SliceOf {
+            kind: node.value.kind(),
+        };
         let length = match &node.value {
             Value::Null => return Ok(Vec::new()),
             Value::Mapping(_)
@@ -467,7 +525,10 @@ impl<'p> Walker<'p> {
             return Err(refused);
         }
         count_many(&self.matches, positions.len())?;
-        Ok(positions.into_iter().filter_map(|at| inside(datum, at)).collect())
+        Ok(positions
+            .into_iter()
+            .filter_map(|at| inside(datum, at))
+            .collect())
     }
 
     /// A mapping or scalar is treated as a list of itself.
@@ -482,8 +543,12 @@ impl<'p> Walker<'p> {
         count(&self.matches)?;
         let node = &datum.node;
         let list = Value::from(vec![node.as_ref().clone()]);
-        let list =
-            Node { value: list, span: node.span, secret: node.secret, origin: Origin::Derived };
+        let list = Node {
+            value: list,
+            span: node.span,
+            secret: node.secret,
+            origin: Origin::Derived,
+        };
         let wrapped = Rc::new(Datum {
             node: Cow::Owned(list),
             step: datum.step.clone(),
@@ -503,7 +568,11 @@ impl Slice {
             return Err(WalkError::ZeroStep);
         }
         let length = i64::try_from(length).expect("lists are much smaller");
-        let (lowest, highest) = if step > 0 { (0, length) } else { (-1, length - 1) };
+        let (lowest, highest) = if step > 0 {
+            (0, length)
+        } else {
+            (-1, length - 1)
+        };
         let bound = |given: Option<i64>, otherwise: i64| match given {
             None => otherwise,
             Some(given) if given < 0 => given.saturating_add(length).max(lowest),
@@ -517,7 +586,9 @@ impl Slice {
         let in_range = |at: &i64| if step > 0 { *at < end } else { *at > end };
         let positions = std::iter::successors(Some(first), |at| at.checked_add(step));
         let positions = positions.take_while(in_range);
-        Ok(positions.map(|at| usize::try_from(at).expect("the bounds are not negative")).collect())
+        Ok(positions
+            .map(|at| usize::try_from(at).expect("the bounds are not negative"))
+            .collect())
     }
 }
 
@@ -545,7 +616,10 @@ fn entries<'a, 'n>(
     mapping: &'n Mapping,
 ) -> Box<dyn Iterator<Item = Rc<Datum<'a>>> + 'n> {
     match &datum.node {
-        Cow::Borrowed(Node { value: Value::Mapping(mapping), .. }) => {
+        Cow::Borrowed(Node {
+            value: Value::Mapping(mapping),
+            ..
+        }) => {
             let entries = mapping.iter();
             Box::new(
                 entries.map(|(key, node)| {
@@ -579,5 +653,9 @@ fn count(matches: &Cell<usize>) -> Result<(), WalkError> {
 fn count_many(matches: &Cell<usize>, more: usize) -> Result<(), WalkError> {
     let counted = matches.get().saturating_add(more);
     matches.set(counted);
-    if counted > MAX_MATCHES { Err(WalkError::TooManyMatches) } else { Ok(()) }
+    if counted > MAX_MATCHES {
+        Err(WalkError::TooManyMatches)
+    } else {
+        Ok(())
+    }
 }

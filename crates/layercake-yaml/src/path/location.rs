@@ -44,7 +44,9 @@ pub fn children(node: &Node) -> impl Iterator<Item = (Piece, &Node)> {
 
 /// The node at a sequence of pieces.
 pub fn at<'a>(pieces: &[Piece], data: &'a Node) -> Option<&'a Node> {
-    pieces.iter().try_fold(data, |node, piece| child(node, piece))
+    pieces
+        .iter()
+        .try_fold(data, |node, piece| child(node, piece))
 }
 
 /// Hashes of all prefixes of a location, from the root to itself: equal for equal locations, almost
@@ -117,7 +119,9 @@ impl Location {
 
     /// Relative path from the ancestor `around`, if it is one.
     pub fn below(&self, around: &Location) -> Option<Location> {
-        self.0.strip_prefix(around.0.as_slice()).map(|rest| Self(rest.to_vec()))
+        self.0
+            .strip_prefix(around.0.as_slice())
+            .map(|rest| Self(rest.to_vec()))
     }
 
     /// Parent location; `None` for the root.
@@ -134,7 +138,9 @@ impl Location {
     /// Locations of the lists around this one, the outermost first.
     pub fn lists(&self) -> impl Iterator<Item = Location> {
         let items = self.ancestors().zip(&self.0);
-        items.filter(|(_, item)| matches!(item, Piece::Index(_))).map(|(list, _)| list)
+        items
+            .filter(|(_, item)| matches!(item, Piece::Index(_)))
+            .map(|(list, _)| list)
     }
 
     /// Location of the child at `piece`.
@@ -171,7 +177,10 @@ impl Location {
 
     /// Displays the location as `.a[name=b].c`, using these items' names; other items use indexes.
     pub fn with_items<'l>(&'l self, items: &'l [Item]) -> impl fmt::Display + use<'l> {
-        WithItems { location: self, items }
+        WithItems {
+            location: self,
+            items,
+        }
     }
 
     /// The node at this location.
@@ -183,14 +192,18 @@ impl Location {
     /// copied if the node does not exist.
     pub fn get_mut<'a>(&self, data: &'a mut Node) -> Option<&'a mut Node> {
         self.get(data)?;
-        self.0.iter().try_fold(data, |node, piece| child_mut(node, piece))
+        self.0
+            .iter()
+            .try_fold(data, |node, piece| child_mut(node, piece))
     }
 
     /// Removes the entry or element at this location; the root cannot be removed.
     pub fn remove(&self, data: &mut Node) -> Option<Node> {
         self.get(data)?;
         let (last, parents) = self.0.split_last()?;
-        let parent = parents.iter().try_fold(data, |node, piece| child_mut(node, piece))?;
+        let parent = parents
+            .iter()
+            .try_fold(data, |node, piece| child_mut(node, piece))?;
         match (&mut parent.value, last) {
             (Value::Mapping(mapping), Piece::Key(key)) => Arc::make_mut(mapping).remove(key),
             (Value::Sequence(items), Piece::Index(index)) => {
@@ -255,7 +268,9 @@ impl fmt::Display for WithItems<'_> {
         }
         pieces.iter().enumerate().try_for_each(|(at, piece)| {
             let item = self.items.iter().find(|item| item.at == at);
-            let Some(Item { key, name, .. }) = item else { return piece.fmt(formatter) };
+            let Some(Item { key, name, .. }) = item else {
+                return piece.fmt(formatter);
+            };
             formatter.write_str("[")?;
             write_text(key, formatter)?;
             formatter.write_str("=")?;
@@ -294,12 +309,24 @@ fn write_value(value: &Value, formatter: &mut fmt::Formatter<'_>) -> fmt::Result
         Value::BigInt(digits) => formatter.write_str(digits),
         Value::Float(float) => write!(formatter, "{float:?}"),
         Value::Date(date) => {
-            write!(formatter, "{:04}-{:02}-{:02}", date.year, date.month, date.day)
+            write!(
+                formatter,
+                "{:04}-{:02}-{:02}",
+                date.year, date.month, date.day
+            )
         }
         Value::Timestamp(time) => {
             let date = time.date;
-            write!(formatter, "{:04}-{:02}-{:02}", date.year, date.month, date.day)?;
-            write!(formatter, "T{:02}:{:02}:{:02}", time.hour, time.minute, time.second)
+            write!(
+                formatter,
+                "{:04}-{:02}-{:02}",
+                date.year, date.month, date.day
+            )?;
+            write!(
+                formatter,
+                "T{:02}:{:02}:{:02}",
+                time.hour, time.minute, time.second
+            )
         }
         Value::Binary(_)
         | Value::Set(_)

@@ -137,7 +137,14 @@ impl Path {
         let shape = parse::parse(text)?;
         let is_cut_alike = create::makes_what_is_found(text, &shape);
         let (text, place) = (text.into(), OnceLock::new());
-        Ok(Self { inner: Arc::new(PathInner { text, shape, is_cut_alike, place }) })
+        Ok(Self {
+            inner: Arc::new(PathInner {
+                text,
+                shape,
+                is_cut_alike,
+                place,
+            }),
+        })
     }
 
     /// The path as written.
@@ -205,16 +212,16 @@ impl Path {
 
     /// Replaces the name of the segment `at`.
     fn with_name(&self, at: usize, name: &str, span: Span) -> String {
-        let pieces =
-            self.segments().into_iter().flatten().enumerate().map(
-                |(index, segment)| match segment {
-                    _ if index == at => Piece::Key(Key::string(name, span)),
-                    Segment::Name(name) => Piece::Key(Key::string(name.clone(), span)),
-                    Segment::Index(index) => {
-                        Piece::Index(usize::try_from(*index).unwrap_or_default())
-                    }
-                },
-            );
+        let pieces = self
+            .segments()
+            .into_iter()
+            .flatten()
+            .enumerate()
+            .map(|(index, segment)| match segment {
+                _ if index == at => Piece::Key(Key::string(name, span)),
+                Segment::Name(name) => Piece::Key(Key::string(name.clone(), span)),
+                Segment::Index(index) => Piece::Index(usize::try_from(*index).unwrap_or_default()),
+            });
         Location(pieces.collect()).to_string()
     }
 
@@ -286,7 +293,9 @@ impl Path {
         if self.value(data)?.is_some() {
             return Ok(None);
         }
-        unchanged_on_failure(data, |data| Ok(self.grow(data, made_at)?.map(|new| new.top)))
+        unchanged_on_failure(data, |data| {
+            Ok(self.grow(data, made_at)?.map(|new| new.top))
+        })
     }
 
     /// Creates missing nodes and stores `value` at all matches, like Deckhand's `jsonpath_replace`
@@ -306,9 +315,15 @@ impl Path {
             && let Some(segments) = self.segments()
             && let Some(new) = write::put_by_names(segments, data, value, made_at)
         {
-            let place = self.inner.place.get_or_init(|| Arc::new(write::named(segments)));
+            let place = self
+                .inner
+                .place
+                .get_or_init(|| Arc::new(write::named(segments)));
             let created = new.created.map(|depth| Location(place.0[..depth].to_vec()));
-            return Ok(PathWrite { locations: vec![place.clone()], created });
+            return Ok(PathWrite {
+                locations: vec![place.clone()],
+                created,
+            });
         }
         let written = |locations: Vec<Location>, created| {
             let locations = locations.into_iter().map(Arc::new).collect();
@@ -332,7 +347,10 @@ impl Path {
     /// Creates missing nodes; fails if the path still has no match.
     fn grow(&self, data: &mut Node, made_at: Span) -> Result<Option<New>, WalkError> {
         let new = create::grow(self, data, made_at)?;
-        match self.value(data).and_then(|found| found.ok_or(WalkError::NotCreatable)) {
+        match self
+            .value(data)
+            .and_then(|found| found.ok_or(WalkError::NotCreatable))
+        {
             Ok(_) => Ok(new),
             Err(error) => {
                 new.inspect(|new| new.take_back(data));
@@ -349,7 +367,11 @@ impl Path {
     pub fn require_rooted(&self) -> Result<(), WalkError> {
         let text = self.text();
         let rooted = text == "$" || text.starts_with('.') || text.starts_with("$.");
-        if rooted { Ok(()) } else { Err(WalkError::NotRooted) }
+        if rooted {
+            Ok(())
+        } else {
+            Err(WalkError::NotRooted)
+        }
     }
 }
 
@@ -400,5 +422,10 @@ fn unchanged_on_failure<T>(
 fn pair_as_list(owner: &Node, (left, right): &(Node, Node)) -> Node {
     let items = vec![left.clone(), right.clone()];
     let value = Value::from(items);
-    Node { value, span: left.span, secret: owner.secret, origin: Origin::Derived }
+    Node {
+        value,
+        span: left.span,
+        secret: owner.secret,
+        origin: Origin::Derived,
+    }
 }

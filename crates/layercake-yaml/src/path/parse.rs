@@ -77,7 +77,11 @@ fn bare_names(text: &str) -> Option<Box<[Segment]>> {
 
 fn parse_by_grammar(text: &str) -> Result<PathShape, PathError> {
     let mut parser = PathParser {
-        lexer: Lexer { text, at: 0, peeked: None },
+        lexer: Lexer {
+            text,
+            at: 0,
+            peeked: None,
+        },
         output: Vec::with_capacity(8),
         operands: Vec::with_capacity(4),
         pending: Vec::with_capacity(4),
@@ -102,24 +106,31 @@ pub(super) fn is_bare_name(text: &str) -> bool {
 
 /// Names and indexes of a plain path; in postfix order, these are `first (step Child)*`.
 fn shape(output: Vec<PathExpression>) -> PathShape {
-    let plain = output.iter().enumerate().all(|(at, expression)| match expression {
-        PathExpression::Root => at == 0,
-        PathExpression::Step(_) => at == 0 || at % 2 == 1,
-        PathExpression::Operation(operator, _) => *operator == PathOperator::Child && at % 2 == 0,
-        PathExpression::This
-        | PathExpression::Parent
-        | PathExpression::Names(_)
-        | PathExpression::AnyName
-        | PathExpression::Indexes(_)
-        | PathExpression::Slice(_) => false,
-    });
+    let plain = output
+        .iter()
+        .enumerate()
+        .all(|(at, expression)| match expression {
+            PathExpression::Root => at == 0,
+            PathExpression::Step(_) => at == 0 || at % 2 == 1,
+            PathExpression::Operation(operator, _) => {
+                *operator == PathOperator::Child && at % 2 == 0
+            }
+            PathExpression::This
+            | PathExpression::Parent
+            | PathExpression::Names(_)
+            | PathExpression::AnyName
+            | PathExpression::Indexes(_)
+            | PathExpression::Slice(_) => false,
+        });
     if !plain {
         return PathShape::Tree(output);
     }
-    let segments = output.into_iter().filter_map(|expression| match expression {
-        PathExpression::Step(segment) => Some(segment),
-        _ => None,
-    });
+    let segments = output
+        .into_iter()
+        .filter_map(|expression| match expression {
+            PathExpression::Step(segment) => Some(segment),
+            _ => None,
+        });
     PathShape::Plain(segments.collect())
 }
 
@@ -218,7 +229,11 @@ impl<'t> PathParser<'t> {
 
     fn finish(&mut self, end: &PathToken<'t>) -> Result<(), PathError> {
         self.reduce(|_| true, end.at)?;
-        if self.pending.is_empty() { Ok(()) } else { Err(self.lexer.unexpected(end)) }
+        if self.pending.is_empty() {
+            Ok(())
+        } else {
+            Err(self.lexer.unexpected(end))
+        }
     }
 
     /// Reduces pending operators, down to a parenthesis, while `ready` holds.
@@ -234,22 +249,42 @@ impl<'t> PathParser<'t> {
     }
 
     fn join(&mut self, operator: PathOperator, at: usize) -> Result<(), PathError> {
-        let right = self.operands.pop().expect("an operator is pushed between two operands");
-        let left = self.operands.pop().expect("an operator is pushed between two operands");
+        let right = self
+            .operands
+            .pop()
+            .expect("an operator is pushed between two operands");
+        let left = self
+            .operands
+            .pop()
+            .expect("an operator is pushed between two operands");
         // A chain of children is walked in a loop, so only its right sides count.
-        let left_depth = if operator == PathOperator::Child { left.depth } else { left.depth + 1 };
+        let left_depth = if operator == PathOperator::Child {
+            left.depth
+        } else {
+            left.depth + 1
+        };
         let depth = left_depth.max(right.depth + 1);
         if depth > MAX_NESTING {
-            return Err(PathError { at, kind: PathErrorKind::TooDeep });
+            return Err(PathError {
+                at,
+                kind: PathErrorKind::TooDeep,
+            });
         }
-        self.operands.push(PathOperand { at: self.output.len(), depth });
-        self.output.push(PathExpression::Operation(operator, left.at));
+        self.operands.push(PathOperand {
+            at: self.output.len(),
+            depth,
+        });
+        self.output
+            .push(PathExpression::Operation(operator, left.at));
         Ok(())
     }
 
     fn push(&mut self, expression: PathExpression, at: usize) -> Result<(), PathError> {
         self.count_piece(at)?;
-        self.operands.push(PathOperand { at: self.output.len(), depth: 1 });
+        self.operands.push(PathOperand {
+            at: self.output.len(),
+            depth: 1,
+        });
         self.output.push(expression);
         Ok(())
     }
@@ -258,7 +293,10 @@ impl<'t> PathParser<'t> {
         self.pieces += 1;
         // The leading root is not counted.
         if self.pieces > MAX_PIECES + 1 {
-            return Err(PathError { at, kind: PathErrorKind::TooLong });
+            return Err(PathError {
+                at,
+                kind: PathErrorKind::TooLong,
+            });
         }
         Ok(())
     }
@@ -284,7 +322,11 @@ impl<'t> PathParser<'t> {
         }
         // A quoted `'*'` is a wildcard too, and makes the other names redundant.
         let wild = names.iter().any(|name| &**name == "*");
-        Ok(if wild { PathExpression::AnyName } else { PathExpression::Names(names) })
+        Ok(if wild {
+            PathExpression::AnyName
+        } else {
+            PathExpression::Names(names)
+        })
     }
 
     /// Parses the contents of brackets up to the closing one, after `[`.
@@ -297,7 +339,11 @@ impl<'t> PathParser<'t> {
             TokenKind::Name(name) => self.names(name, at)?,
             TokenKind::Number(digits) => {
                 let first = index(digits, at)?;
-                if self.lexer.take(':')? { self.slice(Some(first))? } else { self.indexes(first)? }
+                if self.lexer.take(':')? {
+                    self.slice(Some(first))?
+                } else {
+                    self.indexes(first)?
+                }
             }
             TokenKind::Symbol(_)
             | TokenKind::DoubleDot
@@ -316,7 +362,11 @@ impl<'t> PathParser<'t> {
     /// Parses a slice from `start`, after its first colon.
     fn slice(&mut self, start: Option<i64>) -> Result<PathExpression, PathError> {
         let end = self.lexer.take_number()?;
-        let step = if self.lexer.take(':')? { self.lexer.take_number()? } else { None };
+        let step = if self.lexer.take(':')? {
+            self.lexer.take_number()?
+        } else {
+            None
+        };
         Ok(PathExpression::Slice(Slice { start, end, step }))
     }
 
@@ -398,10 +448,15 @@ impl<'t> Lexer<'t> {
 
     fn read(&mut self) -> Result<PathToken<'t>, PathError> {
         let blanks = self.text.as_bytes()[self.at..].iter();
-        self.at += blanks.take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n')).count();
+        self.at += blanks
+            .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n'))
+            .count();
         let at = self.at;
         let Some(character) = self.text[at..].chars().next() else {
-            return Ok(PathToken { at, kind: TokenKind::End });
+            return Ok(PathToken {
+                at,
+                kind: TokenKind::End,
+            });
         };
         let kind = match character {
             '.' if self.text[at + 1..].starts_with('.') => {
@@ -423,8 +478,9 @@ impl<'t> Lexer<'t> {
 
     fn name(&mut self) -> TokenKind<'t> {
         let rest = &self.text[self.at..];
-        let ascii =
-            rest.bytes().take_while(|byte| byte.is_ascii() && continues_name(char::from(*byte)));
+        let ascii = rest
+            .bytes()
+            .take_while(|byte| byte.is_ascii() && continues_name(char::from(*byte)));
         let ascii = ascii.count();
         let further = rest[ascii..].find(|character| !continues_name(character));
         let end = further.map_or(rest.len(), |further| ascii + further);
@@ -439,7 +495,9 @@ impl<'t> Lexer<'t> {
     fn number(&mut self) -> Result<TokenKind<'t>, PathError> {
         let rest = &self.text[self.at..];
         let sign = usize::from(rest.starts_with('-'));
-        let digits = rest.as_bytes()[sign..].iter().take_while(|byte| byte.is_ascii_digit());
+        let digits = rest.as_bytes()[sign..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit());
         let end = sign + digits.count();
         if end == sign {
             return Err(self.unexpected_character(self.at));
@@ -457,7 +515,10 @@ impl<'t> Lexer<'t> {
         loop {
             let rest = &inside[from..];
             let Some(end) = rest.find([quote, '\\']) else {
-                return Err(PathError { at: start, kind: PathErrorKind::UnclosedQuote(quote) });
+                return Err(PathError {
+                    at: start,
+                    kind: PathErrorKind::UnclosedQuote(quote),
+                });
             };
             text += &rest[..end];
             from += end + 1;
@@ -476,8 +537,14 @@ impl<'t> Lexer<'t> {
     }
 
     fn unexpected_character(&self, at: usize) -> PathError {
-        let character = self.text[at..].chars().next().expect("the caller has looked at it");
-        PathError { at, kind: PathErrorKind::UnexpectedCharacter(character) }
+        let character = self.text[at..]
+            .chars()
+            .next()
+            .expect("the caller has looked at it");
+        PathError {
+            at,
+            kind: PathErrorKind::UnexpectedCharacter(character),
+        }
     }
 
     /// Error for `token`, the last one read.
@@ -510,9 +577,14 @@ fn continues_name(character: char) -> bool {
 /// Integer in Python's canonical form.
 fn canonical(digits: &str, at: usize) -> Result<Cow<'_, str>, PathError> {
     if digits.len() > MAX_DIGITS {
-        return Err(PathError { at, kind: PathErrorKind::TooLong });
+        return Err(PathError {
+            at,
+            kind: PathErrorKind::TooLong,
+        });
     }
-    let (sign, number) = digits.strip_prefix('-').map_or(("", digits), |rest| ("-", rest));
+    let (sign, number) = digits
+        .strip_prefix('-')
+        .map_or(("", digits), |rest| ("-", rest));
     let significant = number.trim_start_matches('0');
     Ok(match significant {
         "" => Cow::Borrowed("0"),
@@ -524,6 +596,10 @@ fn canonical(digits: &str, at: usize) -> Result<Cow<'_, str>, PathError> {
 /// Integer as an index, saturated to 64 bits: both values are outside of every list.
 fn index(digits: &str, at: usize) -> Result<i64, PathError> {
     let digits = canonical(digits, at)?;
-    let farthest = if digits.starts_with('-') { i64::MIN } else { i64::MAX };
+    let farthest = if digits.starts_with('-') {
+        i64::MIN
+    } else {
+        i64::MAX
+    };
     Ok(digits.parse().unwrap_or(farthest))
 }

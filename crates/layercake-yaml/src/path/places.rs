@@ -53,7 +53,9 @@ impl PlaceIndex {
 
     /// Returns the numbers of the places that are this one, contain it or are inside it; sorted.
     pub fn around(&self, place: &Location) -> Vec<usize> {
-        let Some(mut step) = self.steps.first() else { return Vec::new() };
+        let Some(mut step) = self.steps.first() else {
+            return Vec::new();
+        };
         let mut found = Vec::new();
         for piece in &place.0 {
             found.extend(&step.places);

@@ -22,16 +22,22 @@ pub(super) fn update_plain(
         *data = value.clone();
         return Ok(vec![Location::root()]);
     };
-    let Some(parent) = find::find_plain(parents, data)? else { return Ok(Vec::new()) };
+    let Some(parent) = find::find_plain(parents, data)? else {
+        return Ok(Vec::new());
+    };
     let step = match last {
         Segment::Name(name) => DatumStep::Key(Key::string(name.clone(), value.span)),
         Segment::Index(index) => DatumStep::Index(*index),
     };
-    let Some(piece) = target(&parent.node, &step)? else { return Ok(Vec::new()) };
+    let Some(piece) = target(&parent.node, &step)? else {
+        return Ok(Vec::new());
+    };
     let place = parent.location;
     let mut incoming = IncomingValue::new(value, lists);
     let taken = incoming.take_for(&step)?;
-    let parent = place.get_mut(data).expect("the parent exists and is writable");
+    let parent = place
+        .get_mut(data)
+        .expect("the parent exists and is writable");
     store(parent, piece.clone(), taken);
     let Location(mut pieces) = place;
     pieces.push(piece);
@@ -42,7 +48,11 @@ pub(super) fn update_plain(
 pub(super) fn named(segments: &[Segment]) -> Location {
     let nowhere = Span::point(FileId::default(), 0);
     let names = segments.iter().filter_map(Segment::name);
-    Location(names.map(|name| Piece::Key(Key::string(name.clone(), nowhere))).collect())
+    Location(
+        names
+            .map(|name| Piece::Key(Key::string(name.clone(), nowhere)))
+            .collect(),
+    )
 }
 
 /// Nodes created by [`put_by_names`].
@@ -73,7 +83,11 @@ pub(super) fn put_by_names(
         let make = || {
             // The value created for the last name is overwritten below.
             let is_last = at + 1 == segments.len();
-            let new = if is_last { Value::Null } else { Value::Mapping(Arc::default()) };
+            let new = if is_last {
+                Value::Null
+            } else {
+                Value::Mapping(Arc::default())
+            };
             (Key::string(name.clone(), made_at), Node::made(new, made_at))
         };
         let (_, next, was_there) = Mapping::to_change(mapping).get_or_insert_with(name, make);
@@ -109,7 +123,9 @@ pub(super) fn update_tree(
         return Ok(vec![Location::root()]);
     }
     // Written values are visited too.
-    let values = Size::of(data).nodes().saturating_add(Size::of(value).nodes());
+    let values = Size::of(data)
+        .nodes()
+        .saturating_add(Size::of(value).nodes());
     let mut writer = PathWriter {
         walker: Walker::new(expressions, values),
         incoming: IncomingValue::new(value, lists),
@@ -133,7 +149,11 @@ struct IncomingValue<'v> {
 
 impl<'v> IncomingValue<'v> {
     fn new(value: &'v Node, lists: ListWrite) -> Self {
-        Self { value, lists, popped: 0 }
+        Self {
+            value,
+            lists,
+            popped: 0,
+        }
     }
 
     /// Value to store at `step`.
@@ -149,9 +169,9 @@ impl<'v> IncomingValue<'v> {
     fn pop(&mut self) -> Result<Node, WalkError> {
         let next = match &self.value.value {
             Value::Sequence(items) => items.get(self.popped).cloned(),
-            Value::Pairs(pairs) => {
-                pairs.get(self.popped).map(|pair| pair_as_list(self.value, pair))
-            }
+            Value::Pairs(pairs) => pairs
+                .get(self.popped)
+                .map(|pair| pair_as_list(self.value, pair)),
             _ => return Ok(self.value.clone()),
         };
         self.popped += 1;
@@ -184,13 +204,19 @@ fn target(node: &Node, step: &DatumStep) -> Result<Option<Piece>, WalkError> {
 
 /// Equivalent of Python's `key in node`, and then `node[key] = ...`.
 fn target_of_key(node: &Node, key: &Key) -> Result<Option<Piece>, WalkError> {
-    let refused = || WalkError::WriteInto { kind: node.value.kind() };
+    let refused = || WalkError::WriteInto {
+        kind: node.value.kind(),
+    };
     let contains = match &node.value {
         Value::Mapping(mapping) => {
-            return Ok(mapping.get_entry(key).map(|(key, _)| Piece::Key(key.clone())));
+            return Ok(mapping
+                .get_entry(key)
+                .map(|(key, _)| Piece::Key(key.clone())));
         }
         Value::Null | Value::Bool(_) | Value::Pairs(_) => false,
-        Value::Sequence(items) => items.iter().any(|item| item.value.equals_in_python(&key.value)),
+        Value::Sequence(items) => items
+            .iter()
+            .any(|item| item.value.equals_in_python(&key.value)),
         Value::Set(keys) => keys.contains(key),
         Value::String(text) => text.contains(key.as_str().ok_or_else(refused)?),
         Value::Int(_)
@@ -206,15 +232,22 @@ fn target_of_key(node: &Node, key: &Key) -> Result<Option<Piece>, WalkError> {
 /// Equivalent of Python's `len(node) > index`, and then `node[index] = ...`: in a mapping, this is
 /// an entry with an integer key.
 fn target_of_index(node: &Node, index: i64) -> Result<Option<Piece>, WalkError> {
-    let refused = WalkError::WriteInto { kind: node.value.kind() };
-    let Some(length) = find::length(&node.value) else { return Err(refused) };
+    let refused = WalkError::WriteInto {
+        kind: node.value.kind(),
+    };
+    let Some(length) = find::length(&node.value) else {
+        return Err(refused);
+    };
     if !find::is_within(index, length) {
         return Ok(None);
     }
     match &node.value {
         Value::Sequence(_) => Ok(Some(Piece::Index(find::resolve(index, length)?))),
         Value::Mapping(mapping) => {
-            let key = Key { value: Value::Int(index), span: node.span };
+            let key = Key {
+                value: Value::Int(index),
+                span: node.span,
+            };
             let key = mapping.get_entry(&key).map_or(&key, |(key, _)| key).clone();
             Ok(Some(Piece::Key(key)))
         }
@@ -292,7 +325,9 @@ impl PathWriter<'_, '_> {
     }
 
     fn any_name(&mut self, node: &mut Node) -> Result<bool, WalkError> {
-        let Value::Mapping(mapping) = &node.value else { return Ok(false) };
+        let Value::Mapping(mapping) = &node.value else {
+            return Ok(false);
+        };
         let keys: Vec<Key> = mapping.keys().cloned().collect();
         let mut changed = false;
         for key in keys {
@@ -331,9 +366,12 @@ impl PathWriter<'_, '_> {
 
     fn put(&mut self, step: &DatumStep, node: &mut Node) -> Result<bool, WalkError> {
         self.walker.visit()?;
-        let Some(piece) = target(node, step)? else { return Ok(false) };
+        let Some(piece) = target(node, step)? else {
+            return Ok(false);
+        };
         let value = self.incoming.take_for(step)?;
-        self.written.push(Location(self.here.clone()).join(piece.clone()));
+        self.written
+            .push(Location(self.here.clone()).join(piece.clone()));
         store(node, piece, value);
         Ok(true)
     }
@@ -393,12 +431,18 @@ impl PathWriter<'_, '_> {
             original: (several || !datum.is_place()).then(|| datum.node.as_ref().clone()),
             is_place: datum.is_place(),
         };
-        found.iter().map(|datum| Ok(to_target(datum.valued()?))).collect()
+        found
+            .iter()
+            .map(|datum| Ok(to_target(datum.valued()?)))
+            .collect()
     }
 
     fn descend(&mut self, right: usize, node: &mut Node) -> Result<bool, WalkError> {
         self.walker.visit()?;
-        if !matches!(node.value, Value::Sequence(_) | Value::Mapping(_) | Value::Pairs(_)) {
+        if !matches!(
+            node.value,
+            Value::Sequence(_) | Value::Mapping(_) | Value::Pairs(_)
+        ) {
             return Ok(false);
         }
         if self.descent == MAX_DESCENT {
@@ -424,7 +468,9 @@ impl PathWriter<'_, '_> {
         node: &mut Node,
         change: impl FnOnce(&mut Self, &mut Node) -> Result<bool, WalkError>,
     ) -> Result<bool, WalkError> {
-        let Some(found) = place.get(node) else { return Ok(false) };
+        let Some(found) = place.get(node) else {
+            return Ok(false);
+        };
         let mut copy = found.clone();
         let depth = self.here.len();
         self.here.extend_from_slice(&place.0);

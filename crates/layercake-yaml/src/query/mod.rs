@@ -41,7 +41,9 @@ impl Query {
     /// previous one, `[0,0]` doubles the results each time, and a `$` in a filter repeats the
     /// search for each value.
     pub fn parse(text: &str) -> Result<Self, InvalidQuery> {
-        let invalid = |error: &dyn fmt::Display| InvalidQuery { reason: error.to_string() };
+        let invalid = |error: &dyn fmt::Display| InvalidQuery {
+            reason: error.to_string(),
+        };
         let parsed = parse_json_path(text).map_err(|error| invalid(&error))?;
         let bare = without_quoted(text);
         let (searches, commas) = (Self::MAX_SEARCHES, Self::MAX_COMMAS);
@@ -53,7 +55,10 @@ impl Query {
                 return Err(InvalidQuery { reason });
             }
         }
-        Ok(Self { text: text.to_owned(), parsed })
+        Ok(Self {
+            text: text.to_owned(),
+            parsed,
+        })
     }
 
     /// The path as written.
@@ -105,7 +110,12 @@ impl Queryable for Node {
 
     fn as_object(&self) -> Option<Vec<(&str, &Self)>> {
         let mapping = self.as_mapping()?;
-        Some(mapping.iter().filter_map(|(key, node)| Some((key.as_str()?, node))).collect())
+        Some(
+            mapping
+                .iter()
+                .filter_map(|(key, node)| Some((key.as_str()?, node)))
+                .collect(),
+        )
     }
 
     fn as_str(&self) -> Option<&str> {

@@ -47,14 +47,24 @@ impl PlaceQuery {
     pub fn parse(text: &str) -> Result<Self, InvalidQuery> {
         let invalid = |reason: String| InvalidQuery { reason };
         let parsed = parse_json_path(text).map_err(|error| invalid(error.to_string()))?;
-        let steps = parsed.segments.iter().map(QueryStep::of).collect::<Result<_, _>>();
+        let steps = parsed
+            .segments
+            .iter()
+            .map(QueryStep::of)
+            .collect::<Result<_, _>>();
         let steps = steps.map_err(invalid)?;
-        Ok(Self { text: text.into(), steps })
+        Ok(Self {
+            text: text.into(),
+            steps,
+        })
     }
 
     /// Whether the path matches this location.
     pub(crate) fn leads_to(&self, place: &Location) -> bool {
-        let reached = place.0.iter().fold(vec![0], |at, piece| self.advance(&at, piece));
+        let reached = place
+            .0
+            .iter()
+            .fold(vec![0], |at, piece| self.advance(&at, piece));
         reached.contains(&self.steps.len())
     }
 
@@ -62,7 +72,9 @@ impl PlaceQuery {
     fn advance(&self, at: &[usize], piece: &Piece) -> Vec<usize> {
         let mut next = Vec::new();
         for &taken in at {
-            let Some(step) = self.steps.get(taken) else { continue };
+            let Some(step) = self.steps.get(taken) else {
+                continue;
+            };
             if step.is_deep && !next.contains(&taken) {
                 next.push(taken);
             }
@@ -89,9 +101,10 @@ impl QueryStep {
         };
         let selectors = match segment {
             Segment::Selector(selector) => vec![QuerySelector::of(selector)?],
-            Segment::Selectors(selectors) => {
-                selectors.iter().map(QuerySelector::of).collect::<Result<_, _>>()?
-            }
+            Segment::Selectors(selectors) => selectors
+                .iter()
+                .map(QuerySelector::of)
+                .collect::<Result<_, _>>()?,
             Segment::Descendant(_) => return Err("it contains `..` twice in one step".to_owned()),
         };
         Ok(Self { is_deep, selectors })

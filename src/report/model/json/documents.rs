@@ -54,13 +54,20 @@ impl<'a> RenderedReport<'a> {
         report: Option<&'a Report>,
     ) -> Self {
         let of = |site| RenderedSiteForm::new(site, options);
-        Self { version: VERSION, sites: sites.iter().map(of).collect(), report }
+        Self {
+            version: VERSION,
+            sites: sites.iter().map(of).collect(),
+            report,
+        }
     }
 }
 
 impl<'a> SitesReport<'a> {
     pub(super) fn new(rows: &'a [SiteRow]) -> Self {
-        Self { version: VERSION, sites: rows.iter().map(ListedSiteForm::new).collect() }
+        Self {
+            version: VERSION,
+            sites: rows.iter().map(ListedSiteForm::new).collect(),
+        }
     }
 }
 
@@ -69,7 +76,9 @@ impl<'a> RenderedSiteForm<'a> {
         let documents = site.documents.iter();
         Self {
             site: site.site.as_deref(),
-            documents: documents.map(|it| RenderedDocumentForm::new(it, options)).collect(),
+            documents: documents
+                .map(|it| RenderedDocumentForm::new(it, options))
+                .collect(),
         }
     }
 }

@@ -26,7 +26,9 @@ pub(in crate::report) const VERSION: u32 = 1;
 pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut out = Escaping { out };
     let layout = EntryPerLine::default();
-    report.serialize(&mut serde_json::Serializer::with_formatter(&mut out, layout))?;
+    report.serialize(&mut serde_json::Serializer::with_formatter(
+        &mut out, layout,
+    ))?;
     out.write_all(b"\n")
 }
 

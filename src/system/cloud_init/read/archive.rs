@@ -85,7 +85,13 @@ impl UserDataReader<'_> {
             return Err(fault(content.span, PartFaultKind::NotUtf8));
         }
         let content_type = mime::without_parameters(&content_type);
-        let mut piece = UnreadPart { name, headers, content_type, text, faults: Vec::new() };
+        let mut piece = UnreadPart {
+            name,
+            headers,
+            content_type,
+            text,
+            faults: Vec::new(),
+        };
         // Python encodes only `str` content in the message.
         if !is_text && matches!(content.value, Value::String(_)) {
             self.mangle(&mut piece)?;
@@ -98,9 +104,11 @@ impl UserDataReader<'_> {
 fn entries(root: &Node) -> Option<Vec<Node>> {
     match &root.value {
         Value::Sequence(items) => Some(items.to_vec()),
-        Value::Set(keys) => {
-            Some(keys.iter().map(|key| Node::new(key.value.clone(), key.span)).collect())
-        }
+        Value::Set(keys) => Some(
+            keys.iter()
+                .map(|key| Node::new(key.value.clone(), key.span))
+                .collect(),
+        ),
         // Pairs are tuples in a list, which are not valid entries.
         Value::Pairs(pairs) => {
             let tuple = |(key, value): &(Node, Node)| {
@@ -126,7 +134,11 @@ fn entries(root: &Node) -> Option<Vec<Node>> {
 fn declared_type(declared: &Node) -> Result<String, PartFault> {
     let invalid = || fault(declared.span, PartFaultKind::InvalidType);
     let text = declared.as_str().ok_or_else(invalid)?;
-    if text.contains('/') { Ok(text.to_owned()) } else { Err(invalid()) }
+    if text.contains('/') {
+        Ok(text.to_owned())
+    } else {
+        Err(invalid())
+    }
 }
 
 /// Type of content that declares none.
@@ -136,7 +148,9 @@ fn sniffed_type(content: &Value) -> String {
         Value::String(text) => (Some(&**text), CLOUD_CONFIG),
         _ => (None, CLOUD_CONFIG),
     };
-    text.and_then(sniff::content_type).unwrap_or(default).to_owned()
+    text.and_then(sniff::content_type)
+        .unwrap_or(default)
+        .to_owned()
 }
 
 /// Headers from the other keys of an entry, with the keys for its file name and its launch index.
@@ -144,12 +158,18 @@ fn headers(fields: &Mapping) -> Result<Vec<Header>, PartFault> {
     let mut headers = Vec::new();
     for (key, value) in fields.iter() {
         let Some(name) = key.as_str() else {
-            return Err(fault(key.span, PartFaultKind::HeaderValue(key.value.kind())));
+            return Err(fault(
+                key.span,
+                PartFaultKind::HeaderValue(key.value.kind()),
+            ));
         };
         if matches!(name, FILE_NAME | LAUNCH_INDEX) {
             let text = scalar_text(&value.value).into();
             let name = Spanned::new(name.into(), key.span);
-            headers.push(Header { name, value: Spanned::new(text, value.span) });
+            headers.push(Header {
+                name,
+                value: Spanned::new(text, value.span),
+            });
             continue;
         }
         if NO_HEADERS.contains(&name.to_lowercase().as_str()) {
@@ -161,7 +181,10 @@ fn headers(fields: &Mapping) -> Result<Vec<Header>, PartFault> {
             other => return Err(fault(value.span, PartFaultKind::HeaderValue(other.kind()))),
         };
         let name = Spanned::new(name.into(), key.span);
-        headers.push(Header { name, value: Spanned::new(text, value.span) });
+        headers.push(Header {
+            name,
+            value: Spanned::new(text, value.span),
+        });
     }
     Ok(headers)
 }

@@ -24,7 +24,13 @@ pub(super) struct SingleMapping {
 /// Reads a piece according to its content type.
 pub(super) fn part(sources: &SourceMap, piece: UnreadPart) -> CloudPart {
     let faults = faults_of_text(sources, &piece);
-    let UnreadPart { name, headers, content_type, text, .. } = piece;
+    let UnreadPart {
+        name,
+        headers,
+        content_type,
+        text,
+        ..
+    } = piece;
     let (kind, header) = (kind(&content_type), merge_header(&headers));
     let mut part = CloudPart {
         key: DocKey::new(PART, Arc::default(), name),
@@ -42,7 +48,11 @@ pub(super) fn part(sources: &SourceMap, piece: UnreadPart) -> CloudPart {
     if part.is_part_handler() {
         part.faults.extend(handler_fault(sources, &part));
     }
-    if !part.faults.iter().any(|fault| makes_text_unusable(&fault.kind)) {
+    if !part
+        .faults
+        .iter()
+        .any(|fault| makes_text_unusable(&fault.kind))
+    {
         // cloud-init ignores empty text without a warning.
         if text.start < text.end || sources.get(text.file).bytes().is_some() {
             check_type(&mut part, &content_type, sources.slice(text));
@@ -71,7 +81,10 @@ fn faults_of_text(sources: &SourceMap, piece: &UnreadPart) -> Vec<PartFault> {
     if !faults.iter().any(|fault| makes_text_unusable(&fault.kind)) {
         let file = piece.text.file;
         let not_utf8 = not_utf8(sources.get(file), file);
-        faults.extend(not_utf8.map(|at| PartFault { at, kind: PartFaultKind::NotUtf8 }));
+        faults.extend(not_utf8.map(|at| PartFault {
+            at,
+            kind: PartFaultKind::NotUtf8,
+        }));
     }
     let used_as = sniff::used_as(&piece.content_type);
     faults.retain(|fault| is_worth_reporting(&fault.kind, used_as));
@@ -82,11 +95,19 @@ fn faults_of_text(sources: &SourceMap, piece: &UnreadPart) -> Vec<PartFault> {
 fn handler_fault(sources: &SourceMap, part: &CloudPart) -> Option<PartFault> {
     let file = part.span.file;
     if let Some(at) = not_utf8(sources.get(file), file) {
-        return Some(PartFault { at, kind: PartFaultKind::HandlerNotUtf8 });
+        return Some(PartFault {
+            at,
+            kind: PartFaultKind::HandlerNotUtf8,
+        });
     }
     let text = sources.slice(part.span);
-    let missing = ["list_types", "handle_part"].into_iter().find(|name| !text.contains(name))?;
-    Some(PartFault { at: part.at, kind: PartFaultKind::HandlerWithout(missing) })
+    let missing = ["list_types", "handle_part"]
+        .into_iter()
+        .find(|name| !text.contains(name))?;
+    Some(PartFault {
+        at: part.at,
+        kind: PartFaultKind::HandlerWithout(missing),
+    })
 }
 
 /// Whether a fault matters for this use. For content that is not merged, only a fault that may
@@ -126,11 +147,18 @@ fn makes_text_unusable(fault: &PartFaultKind) -> bool {
 /// case-sensitively, values are looked up case-insensitively (`handlers/__init__.py`, `walk`:
 /// `dict(part)`).
 fn merge_header(headers: &[Header]) -> Option<Spanned<Arc<str>>> {
-    let headers_with_value = ["Merge-Type", "X-Merge-Type"].into_iter().filter_map(|name| {
-        let is_there = headers.iter().any(|header| &*header.name.value == name);
-        is_there.then(|| mime::value(headers, &name.to_lowercase())).flatten()
-    });
-    headers_with_value.into_iter().find(|value| !value.value.is_empty()).cloned()
+    let headers_with_value = ["Merge-Type", "X-Merge-Type"]
+        .into_iter()
+        .filter_map(|name| {
+            let is_there = headers.iter().any(|header| &*header.name.value == name);
+            is_there
+                .then(|| mime::value(headers, &name.to_lowercase()))
+                .flatten()
+        });
+    headers_with_value
+        .into_iter()
+        .find(|value| !value.value.is_empty())
+        .cloned()
 }
 
 /// Span of the first line that is not blank, trimmed.
@@ -155,12 +183,17 @@ fn check_type(part: &mut CloudPart, content_type: &str, text: &str) {
         | ContentUse::Script
         | ContentUse::Multipart => return,
     };
-    part.faults.push(PartFault { at: part.at, kind: fault });
+    part.faults.push(PartFault {
+        at: part.at,
+        kind: fault,
+    });
 }
 
 fn check_headers(part: &mut CloudPart) {
     for header in &part.headers {
-        let Some(expected) = spelled_merge_header(&header.name.value) else { continue };
+        let Some(expected) = spelled_merge_header(&header.name.value) else {
+            continue;
+        };
         let is_misspelled = &*header.name.value != expected;
         let kind = match part.kind {
             PartKind::CloudConfig | PartKind::Template if is_misspelled => {
@@ -169,15 +202,22 @@ fn check_headers(part: &mut CloudPart) {
             PartKind::JsonPatch(_) => PartFaultKind::IgnoredHeader(Carrier::JsonPatch),
             PartKind::CloudConfig | PartKind::Template | PartKind::Other(_) => continue,
         };
-        part.faults.push(PartFault { at: header.name.span, kind });
+        part.faults.push(PartFault {
+            at: header.name.span,
+            kind,
+        });
     }
 }
 
 fn read_content(part: &mut CloudPart, sources: &SourceMap) {
     match part.kind {
         PartKind::CloudConfig => {
-            let SingleMapping { root, problems, comments, fault } =
-                mapping(sources, part.span, part.at);
+            let SingleMapping {
+                root,
+                problems,
+                comments,
+                fault,
+            } = mapping(sources, part.span, part.at);
             part.faults.extend(fault);
             (part.problems, part.comments) = (problems, comments);
             if let Some(root) = root {
@@ -190,7 +230,10 @@ fn read_content(part: &mut CloudPart, sources: &SourceMap) {
                 part.kind = PartKind::JsonPatch(Some(Arc::new(patch)));
             }
             Err(failure) => {
-                part.faults.push(PartFault { at: failure.at, kind: PartFaultKind::Patch(failure) });
+                part.faults.push(PartFault {
+                    at: failure.at,
+                    kind: PartFaultKind::Patch(failure),
+                });
             }
         },
         PartKind::Template | PartKind::Other(_) => {}
@@ -219,14 +262,29 @@ fn mapping(sources: &SourceMap, text: Span, at: Span) -> SingleMapping {
 /// Reads YAML that must be a single document.
 pub(super) fn single(sources: &SourceMap, text: Span, at: Span) -> SingleMapping {
     let file = sources.get(text.file);
-    let Parsed { documents, comments, problems } =
-        yaml::parse_stretch(text.file, file.text(), text.range(), Loader::Python);
+    let Parsed {
+        documents,
+        comments,
+        problems,
+    } = yaml::parse_stretch(text.file, file.text(), text.range(), Loader::Python);
     let is_broken = problems.iter().any(|problem| problem.kind.is_fatal());
     let fault = (!is_broken && documents.len() != 1).then(|| PartFault {
-        at: documents.get(1).map_or(at, |second| Span { end: second.span.start, ..second.span }),
+        at: documents.get(1).map_or(at, |second| Span {
+            end: second.span.start,
+            ..second.span
+        }),
         kind: PartFaultKind::Documents(documents.len()),
     });
     let is_sound = !is_broken && fault.is_none();
-    let root = documents.into_iter().next().filter(|_| is_sound).map(|it| it.root);
-    SingleMapping { root, problems, comments, fault }
+    let root = documents
+        .into_iter()
+        .next()
+        .filter(|_| is_sound)
+        .map(|it| it.root);
+    SingleMapping {
+        root,
+        problems,
+        comments,
+        fault,
+    }
 }

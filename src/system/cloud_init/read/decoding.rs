@@ -34,8 +34,14 @@ pub(super) fn from_base64(text: &[u8]) -> FromBase64 {
     match GeneralPurpose::new(&STANDARD, config).decode(&digits) {
         Ok(bytes) => FromBase64 { bytes, is_sound },
         Err(_) => {
-            let lines = text.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n'));
-            FromBase64 { bytes: lines.collect(), is_sound: false }
+            let lines = text
+                .iter()
+                .copied()
+                .filter(|byte| !matches!(byte, b'\r' | b'\n'));
+            FromBase64 {
+                bytes: lines.collect(),
+                is_sound: false,
+            }
         }
     }
 }
@@ -140,14 +146,22 @@ fn lines(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 fn trim_line(line: &[u8]) -> &[u8] {
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'\x0c');
-    let start = line.iter().position(|byte| !is_blank(byte)).unwrap_or(line.len());
-    let end = line.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);
+    let start = line
+        .iter()
+        .position(|byte| !is_blank(byte))
+        .unwrap_or(line.len());
+    let end = line
+        .iter()
+        .rposition(|byte| !is_blank(byte))
+        .map_or(start, |last| last + 1);
     &line[start..end]
 }
 
 /// Whether the line is `begin`, an octal number as Python's `int` reads it, and a name.
 fn begins_uuencode(line: &[u8]) -> bool {
-    let Some(rest) = line.strip_prefix(b"begin ") else { return false };
+    let Some(rest) = line.strip_prefix(b"begin ") else {
+        return false;
+    };
     let mode = rest.split(|byte| *byte == b' ').next().unwrap_or_default();
     let mode = std::str::from_utf8(mode).unwrap_or_default();
     let mode = mode.trim_matches(|it: char| it.is_ascii_whitespace() || it == '\x0b');
@@ -155,7 +169,9 @@ fn begins_uuencode(line: &[u8]) -> bool {
     let prefixed = mode.strip_prefix("0o").or_else(|| mode.strip_prefix("0O"));
     let digits = prefixed.map_or(mode, |it| it.strip_prefix('_').unwrap_or(it));
     let is_digit = |it: u8| matches!(it, b'0'..=b'7');
-    digits.split('_').all(|group| !group.is_empty() && group.bytes().all(is_digit))
+    digits
+        .split('_')
+        .all(|group| !group.is_empty() && group.bytes().all(is_digit))
 }
 
 /// Decodes one line, which begins with its length (`binascii.a2b_uu`); `None` if the line has
@@ -179,7 +195,10 @@ fn from_uuencoded_line(line: &[u8]) -> Option<Vec<u8>> {
         }
     }
     let trailing = rest.get(at..).unwrap_or_default();
-    trailing.iter().all(|byte| matches!(byte, b' ' | b'`')).then_some(bytes)
+    trailing
+        .iter()
+        .all(|byte| matches!(byte, b' ' | b'`'))
+        .then_some(bytes)
 }
 
 /// Bytes that Python's parser makes of unencoded text, which it reads as ASCII
@@ -205,7 +224,11 @@ pub(super) fn decompressed(mut bytes: &[u8], max_bytes: u64) -> Result<Vec<u8>, 
     loop {
         let left = max_bytes - all.len() as u64;
         let mut member = GzDecoder::new(bytes);
-        let read = member.by_ref().take(left + 1).read_to_end(&mut all).map_err(damaged)?;
+        let read = member
+            .by_ref()
+            .take(left + 1)
+            .read_to_end(&mut all)
+            .map_err(damaged)?;
         if read as u64 > left {
             return Err(NotDecompressed::TooLarge);
         }

@@ -28,14 +28,25 @@ impl UserDataReader<'_> {
         };
         self.includes += 1;
         if self.includes > PartLimit::INCLUDES || self.open.len() > PartLimit::NESTING {
-            return Err(PartFault { at, kind: PartFaultKind::OverLimit(PartLimit::Includes) });
+            return Err(PartFault {
+                at,
+                kind: PartFaultKind::OverLimit(PartLimit::Includes),
+            });
         }
-        let from = self.sources.get(self.sources.written(at).file).path().clone();
+        let from = self
+            .sources
+            .get(self.sources.written(at).file)
+            .path()
+            .clone();
         match (self.include)(self.sources, &from, &path) {
-            Included::Missing => Err(PartFault { at, kind: PartFaultKind::MissingInclude }),
-            Included::File(file) if self.open.contains(&file) => {
-                Err(PartFault { at, kind: PartFaultKind::IncludeCycle })
-            }
+            Included::Missing => Err(PartFault {
+                at,
+                kind: PartFaultKind::MissingInclude,
+            }),
+            Included::File(file) if self.open.contains(&file) => Err(PartFault {
+                at,
+                kind: PartFaultKind::IncludeCycle,
+            }),
             Included::File(file) => {
                 self.spend(at, self.sources.get(file).text().len())?;
                 self.file(file, at)
@@ -71,10 +82,15 @@ fn places(text: &str) -> Vec<Range<usize>> {
 
 fn url_of(line: &str) -> &str {
     let marker = ["#include-once", "#include"].into_iter().find(|marker| {
-        line.get(..marker.len()).is_some_and(|start| start.eq_ignore_ascii_case(marker))
+        line.get(..marker.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(marker))
     });
     let rest = marker.map_or(line, |marker| sniff::trim_start(&line[marker.len()..]));
-    if rest.starts_with('#') { "" } else { sniff::trim(rest) }
+    if rest.starts_with('#') {
+        ""
+    } else {
+        sniff::trim(rest)
+    }
 }
 
 /// `str.splitlines`.

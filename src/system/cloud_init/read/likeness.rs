@@ -9,7 +9,9 @@ pub(super) fn likeness(text: &str, content_type: &str) -> PartResemblance {
     let in_message = content_type == sniff::PLAIN;
     let text = sniff::trim_start(text);
     // Python escapes the mark when it reads a message as ASCII.
-    let marked = text.strip_prefix('\u{feff}').or_else(|| text.strip_prefix(r"\ufeff"));
+    let marked = text
+        .strip_prefix('\u{feff}')
+        .or_else(|| text.strip_prefix(r"\ufeff"));
     if marked.is_some_and(|rest| rest.starts_with('#') || mime::begins_with_headers(rest)) {
         return PartResemblance::ByteOrderMark;
     }
@@ -17,14 +19,24 @@ pub(super) fn likeness(text: &str, content_type: &str) -> PartResemblance {
         return PartResemblance::Headers { in_message };
     }
     if let Some(boundary) = mime::boundary_before_headers(text) {
-        return PartResemblance::Boundary { name: boundary.into(), in_message };
+        return PartResemblance::Boundary {
+            name: boundary.into(),
+            in_message,
+        };
     }
-    if is_base64_of_user_data(text) { PartResemblance::Base64 } else { PartResemblance::Nothing }
+    if is_base64_of_user_data(text) {
+        PartResemblance::Base64
+    } else {
+        PartResemblance::Nothing
+    }
 }
 
 /// Whether a text is base64 of content that cloud-init would use if decoded.
 pub(super) fn is_base64_of_user_data(text: &str) -> bool {
-    let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let digits: Vec<u8> = text
+        .bytes()
+        .filter(|byte| !byte.is_ascii_whitespace())
+        .collect();
     let read = decoding::from_base64(&digits);
     if !read.is_sound || digits.is_empty() {
         return false;

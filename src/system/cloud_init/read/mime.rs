@@ -37,15 +37,19 @@ pub(super) fn is_message(bytes: &[u8]) -> bool {
     const MAX_SEARCHED_BYTES: usize = 4096;
     const MARKER: &[u8] = b"mime-version:";
     let beginning = &bytes[..bytes.len().min(MAX_SEARCHED_BYTES)];
-    beginning.windows(MARKER.len()).any(|part| part.eq_ignore_ascii_case(MARKER))
+    beginning
+        .windows(MARKER.len())
+        .any(|part| part.eq_ignore_ascii_case(MARKER))
 }
 
 /// Whether a text begins with message headers, including one about its content, or with a
 /// misspelled version header.
 pub(super) fn begins_with_headers(text: &str) -> bool {
     const VERSION: &str = "mime-version";
-    let is_version =
-        |text: &str| text.get(..VERSION.len()).is_some_and(|it| it.eq_ignore_ascii_case(VERSION));
+    let is_version = |text: &str| {
+        text.get(..VERSION.len())
+            .is_some_and(|it| it.eq_ignore_ascii_case(VERSION))
+    };
     let headers = text.lines().take_while(|line| header_line(line).is_some());
     is_version(text) || headers.take(MAX_HEADERS).any(is_content_header)
 }
@@ -54,7 +58,9 @@ pub(super) fn begins_with_headers(text: &str) -> bool {
 pub(super) fn boundary_before_headers(text: &str) -> Option<&str> {
     let mut lines = text.lines();
     let boundary = lines.next()?.strip_prefix("--")?.trim_end();
-    let is_followed = lines.find(|line| !line.trim().is_empty()).is_some_and(is_content_header);
+    let is_followed = lines
+        .find(|line| !line.trim().is_empty())
+        .is_some_and(is_content_header);
     (is_followed && !boundary.is_empty()).then_some(boundary)
 }
 
@@ -62,9 +68,16 @@ pub(super) fn boundary_before_headers(text: &str) -> Option<&str> {
 const MAX_HEADERS: usize = 100;
 
 fn is_content_header(line: &str) -> bool {
-    const NAMES: [&str; 4] =
-        ["content-type", "content-transfer-encoding", "content-disposition", "mime-version"];
-    let name = line.split(':').next().filter(|name| name.len() < line.len());
+    const NAMES: [&str; 4] = [
+        "content-type",
+        "content-transfer-encoding",
+        "content-disposition",
+        "mime-version",
+    ];
+    let name = line
+        .split(':')
+        .next()
+        .filter(|name| name.len() < line.len());
     name.is_some_and(|name| NAMES.iter().any(|it| it.eq_ignore_ascii_case(name)))
 }
 
@@ -73,24 +86,48 @@ fn is_content_header(line: &str) -> bool {
 /// # Errors
 /// A fault if a limit is exceeded.
 pub(super) fn message(file: FileId, text: &str) -> Result<MimeMessage, PartFault> {
-    let message = MimeMessage { leaves: Vec::new(), inner: Vec::new(), faults: Vec::new() };
+    let message = MimeMessage {
+        leaves: Vec::new(),
+        inner: Vec::new(),
+        faults: Vec::new(),
+    };
     let has_returns = text.contains('\r');
     let (at, separators, nesting) = (0, Vec::new(), 0);
-    let mut parser = MimeParser { file, text, has_returns, at, separators, nesting, message };
+    let mut parser = MimeParser {
+        file,
+        text,
+        has_returns,
+        at,
+        separators,
+        nesting,
+        message,
+    };
     parser.entity(PLAIN)?;
     Ok(parser.message)
 }
 
 /// Value of the first header with this name, given in lower case.
 pub(super) fn value<'a>(headers: &'a [Header], name: &str) -> Option<&'a Spanned<Arc<str>>> {
-    headers.iter().find(|it| it.name.value.eq_ignore_ascii_case(name)).map(|it| &it.value)
+    headers
+        .iter()
+        .find(|it| it.name.value.eq_ignore_ascii_case(name))
+        .map(|it| &it.value)
 }
 
 /// Content type without parameters, in lower case; `text/plain` if it is invalid
 /// (`Message.get_content_type`).
 pub(super) fn without_parameters(content_type: &str) -> String {
-    let name = content_type.split(';').next().unwrap_or_default().trim().to_lowercase();
-    if name.matches('/').count() == 1 { name } else { PLAIN.to_owned() }
+    let name = content_type
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_lowercase();
+    if name.matches('/').count() == 1 {
+        name
+    } else {
+        PLAIN.to_owned()
+    }
 }
 
 /// Whether an entity of this type is another message. Delivery reports, which consist of several
@@ -145,9 +182,16 @@ impl MimeParser<'_> {
         self.skip_to_end();
         let body = self.span(start..self.at);
         if self.message.leaves.len() >= PartLimit::PARTS {
-            return Err(PartFault { at: body, kind: PartFaultKind::OverLimit(PartLimit::Parts) });
+            return Err(PartFault {
+                at: body,
+                kind: PartFaultKind::OverLimit(PartLimit::Parts),
+            });
         }
-        self.message.leaves.push(Leaf { headers, content_type, body });
+        self.message.leaves.push(Leaf {
+            headers,
+            content_type,
+            body,
+        });
         Ok(Entity::Leaf)
     }
 
@@ -156,7 +200,10 @@ impl MimeParser<'_> {
         self.report_ignored_headers(headers);
         if self.nesting >= PartLimit::NESTING {
             let at = self.span(self.at..self.at);
-            return Err(PartFault { at, kind: PartFaultKind::OverLimit(PartLimit::Nesting) });
+            return Err(PartFault {
+                at,
+                kind: PartFaultKind::OverLimit(PartLimit::Nesting),
+            });
         }
         self.nesting += 1;
         let (index, first) = (self.message.inner.len(), self.message.leaves.len());
@@ -178,7 +225,10 @@ impl MimeParser<'_> {
             return Ok(());
         };
         if self.separators.len() >= PartLimit::NESTING {
-            return Err(PartFault { at, kind: PartFaultKind::OverLimit(PartLimit::Nesting) });
+            return Err(PartFault {
+                at,
+                kind: PartFaultKind::OverLimit(PartLimit::Nesting),
+            });
         }
         let separator = format!("--{boundary}");
         if !self.skip_preamble(&separator) {
@@ -186,7 +236,11 @@ impl MimeParser<'_> {
             self.skip_to_end();
             return Ok(());
         }
-        let default = if content_type == "multipart/digest" { "message/rfc822" } else { PLAIN };
+        let default = if content_type == "multipart/digest" {
+            "message/rfc822"
+        } else {
+            PLAIN
+        };
         if !self.parts(&separator, default)? {
             self.fault(at, PartFaultKind::NoEndBoundary);
         }
@@ -220,9 +274,13 @@ impl MimeParser<'_> {
 
     /// Removes the line break before a separator, which belongs to the separator.
     fn take_line_break(&mut self) {
-        let Some(leaf) = self.message.leaves.last_mut() else { return };
+        let Some(leaf) = self.message.leaves.last_mut() else {
+            return;
+        };
         let body = &self.text[leaf.body.range()];
-        let kept = body.strip_suffix("\r\n").or_else(|| body.strip_suffix(['\r', '\n']));
+        let kept = body
+            .strip_suffix("\r\n")
+            .or_else(|| body.strip_suffix(['\r', '\n']));
         leaf.body.end = leaf.body.start + offset(kept.unwrap_or(body).len());
     }
 
@@ -248,7 +306,11 @@ impl MimeParser<'_> {
     /// container.
     fn next_line(&self) -> Option<Range<usize>> {
         let rest = &self.text[self.at..];
-        let found = if self.has_returns { rest.find(['\r', '\n']) } else { rest.find('\n') };
+        let found = if self.has_returns {
+            rest.find(['\r', '\n'])
+        } else {
+            rest.find('\n')
+        };
         let length = match found {
             Some(at) if rest[at..].starts_with("\r\n") => at + 2,
             Some(at) => at + 1,
@@ -267,7 +329,10 @@ impl MimeParser<'_> {
     fn report_ignored_headers(&mut self, headers: &[Header]) {
         for header in headers {
             if super::is_merge_header(&header.name.value) {
-                self.fault(header.name.span, PartFaultKind::IgnoredHeader(Carrier::Multipart));
+                self.fault(
+                    header.name.span,
+                    PartFaultKind::IgnoredHeader(Carrier::Multipart),
+                );
             }
         }
     }
@@ -317,7 +382,10 @@ impl MimeParser<'_> {
             self.at = line.end;
             number += 1;
         }
-        headers.into_iter().map(|lines| self.header(lines)).collect()
+        headers
+            .into_iter()
+            .map(|lines| self.header(lines))
+            .collect()
     }
 
     fn is_header_after(&self, at: usize) -> bool {
@@ -328,9 +396,14 @@ impl MimeParser<'_> {
             at,
             separators: self.separators.clone(),
             nesting: self.nesting,
-            message: MimeMessage { leaves: Vec::new(), inner: Vec::new(), faults: Vec::new() },
+            message: MimeMessage {
+                leaves: Vec::new(),
+                inner: Vec::new(),
+                faults: Vec::new(),
+            },
         };
-        next.next_line().is_some_and(|line| header_line(&self.text[line]).is_some())
+        next.next_line()
+            .is_some_and(|line| header_line(&self.text[line]).is_some())
     }
 
     /// A header from its line and continuation lines (`Compat32.header_source_parse`).
@@ -344,7 +417,10 @@ impl MimeParser<'_> {
             let span = self.span(lines.start + part.start..lines.start + part.end);
             Spanned::new(text[part].into(), span)
         };
-        Header { name: spanned(0..colon), value: spanned(start..end) }
+        Header {
+            name: spanned(0..colon),
+            value: spanned(start..end),
+        }
     }
 }
 

@@ -65,7 +65,11 @@ impl UserData {
             let mut faults = part.faults.iter().map(|fault| &fault.kind);
             faults.all(|kind| kind.cost() == FaultCost::Nothing || *kind == is_of_base64)
         };
-        let parts = self.parts.iter().filter(|part| !part.is_nothing()).filter(is_used);
+        let parts = self
+            .parts
+            .iter()
+            .filter(|part| !part.is_nothing())
+            .filter(is_used);
         let parts = parts.filter_map(|part| match part.kind {
             PartKind::CloudConfig | PartKind::JsonPatch(_) => None,
             PartKind::Template | PartKind::Other(_) => Some((part.kind.as_str(), bytes(part.span))),
@@ -91,7 +95,8 @@ impl UserData {
 
     /// Whether some of it is not read because of a limit.
     pub(crate) fn exceeds_limit(&self) -> bool {
-        self.all_faults().any(|fault| matches!(fault.kind, PartFaultKind::OverLimit(_)))
+        self.all_faults()
+            .any(|fault| matches!(fault.kind, PartFaultKind::OverLimit(_)))
     }
 
     fn all_faults(&self) -> impl Iterator<Item = &PartFault> {
@@ -120,7 +125,13 @@ pub(crate) fn is_gzip(bytes: &[u8]) -> bool {
 
 /// Reads user-data. Decoded texts are added to `sources`.
 pub fn read(file: FileId, sources: &mut SourceMap, include: &mut Include<'_>) -> UserData {
-    read_with(file, Vec::new(), &mut DecodingBudget::default(), sources, include)
+    read_with(
+        file,
+        Vec::new(),
+        &mut DecodingBudget::default(),
+        sources,
+        include,
+    )
 }
 
 /// Number of bytes to which the user-data of a run may still be decoded, beside those that the size
@@ -157,7 +168,10 @@ pub fn read_with(
         read: UserData::default(),
     };
     let aborted = reader.file(file, Span::point(file, 0)).err();
-    UserData { aborted, ..reader.read }
+    UserData {
+        aborted,
+        ..reader.read
+    }
 }
 
 /// Reads a file that is a configuration rather than user-data, such as one of a `conf.d` folder
@@ -165,7 +179,11 @@ pub fn read_with(
 pub fn read_configuration(file: FileId, sources: &SourceMap) -> CloudPart {
     let source = sources.get(file);
     let is_template = sniff::content_type(source.text()) == Some(sniff::JINJA);
-    let content_type = if is_template { sniff::JINJA } else { sniff::CLOUD_CONFIG };
+    let content_type = if is_template {
+        sniff::JINJA
+    } else {
+        sniff::CLOUD_CONFIG
+    };
     let mut piece = UnreadPart::plain(source, whole(file, sources), content_type);
     match source.fault() {
         None | Some(TextFault::BadEncoding(..)) => {}
@@ -238,21 +256,31 @@ impl UserDataReader<'_> {
             None | Some(TextFault::BadEncoding(..)) => {}
             Some(_) => {
                 self.read.unread.push(file);
-                return Err(PartFault { at, kind: PartFaultKind::NoText });
+                return Err(PartFault {
+                    at,
+                    kind: PartFaultKind::NoText,
+                });
             }
         }
         if mime::is_message(source.bytes().unwrap_or(text.as_bytes())) {
             self.ignore_headers(&mut headers, Carrier::Multipart);
             let source = self.sources.get(file);
             return match not_utf8(source, file) {
-                Some(at) => Err(PartFault { at, kind: PartFaultKind::NotUtf8 }),
+                Some(at) => Err(PartFault {
+                    at,
+                    kind: PartFaultKind::NotUtf8,
+                }),
                 None => self.message(file, &text),
             };
         }
         let mut piece = UnreadPart::plain(source, whole(file, self.sources), sniff::NOT_MULTIPART);
         (piece.faults, piece.headers) = (faults, headers);
         // cloud-init cannot read UTF-16 from the first byte on.
-        if is_utf16(source) { self.attach(piece) } else { self.expand(piece) }
+        if is_utf16(source) {
+            self.attach(piece)
+        } else {
+            self.expand(piece)
+        }
     }
 
     /// Adds the bytes to which a file may be decoded, once.
@@ -278,22 +306,37 @@ impl UserDataReader<'_> {
             }
             Err(NotDecompressed::TooLarge) => Err(self.over_limit(at)),
             Err(NotDecompressed::Damaged(why)) => {
-                faults.push(PartFault { at, kind: PartFaultKind::NotGzip(why) });
+                faults.push(PartFault {
+                    at,
+                    kind: PartFaultKind::NotGzip(why),
+                });
                 Ok(file)
             }
         }
     }
 
     fn message(&mut self, file: FileId, text: &str) -> Result<(), PartFault> {
-        let mime::MimeMessage { leaves, inner, faults } = mime::message(file, text)?;
+        let mime::MimeMessage {
+            leaves,
+            inner,
+            faults,
+        } = mime::message(file, text)?;
         self.read.faults.extend(faults);
         let path = self.sources.get(file).path().to_string();
         let is_single = leaves.len() == 1;
         let before = self.read.parts.len();
         let mut read_leaves = Vec::new();
         for (index, leaf) in leaves.into_iter().enumerate() {
-            let name = if is_single { path.clone() } else { format!("{path}#{}", index + 1) };
-            let mime::Leaf { headers, content_type, body } = leaf;
+            let name = if is_single {
+                path.clone()
+            } else {
+                format!("{path}#{}", index + 1)
+            };
+            let mime::Leaf {
+                headers,
+                content_type,
+                body,
+            } = leaf;
             let first = self.read.parts.len();
             let is_plain = !sniff::is_compressed(&content_type);
             let piece = UnreadPart {
@@ -305,9 +348,16 @@ impl UserDataReader<'_> {
             };
             self.leaf(piece)?;
             let parts = first - before..self.read.parts.len() - before;
-            read_leaves.push(ReadLeaf { name: is_plain.then_some(name), parts });
+            read_leaves.push(ReadLeaf {
+                name: is_plain.then_some(name),
+                parts,
+            });
         }
-        if inner.is_empty() { Ok(()) } else { self.repeat_inner(before, &read_leaves, &inner) }
+        if inner.is_empty() {
+            Ok(())
+        } else {
+            self.repeat_inner(before, &read_leaves, &inner)
+        }
     }
 
     /// Repeats the parts of messages inside a message, the parts after index `before`. cloud-init
@@ -327,7 +377,9 @@ impl UserDataReader<'_> {
                     self.repeat(leaf, &parts)?;
                 }
             }
-            self.read.parts.extend_from_slice(&parts[leaf.parts.clone()]);
+            self.read
+                .parts
+                .extend_from_slice(&parts[leaf.parts.clone()]);
         }
         Ok(())
     }
@@ -341,7 +393,11 @@ impl UserDataReader<'_> {
         };
         self.check_number(part.span)?;
         self.read.parts.push(CloudPart {
-            key: DocKey::new(PART, Arc::default(), format!("{} (in its message)", part.key.name)),
+            key: DocKey::new(
+                PART,
+                Arc::default(),
+                format!("{} (in its message)", part.key.name),
+            ),
             problems: Vec::new(),
             faults: Vec::new(),
             comments: Vec::new(),
@@ -396,7 +452,8 @@ impl UserDataReader<'_> {
         self.check_number(piece.text)?;
         let mut part = content::part(self.sources, piece);
         if self.has_handler {
-            part.faults.retain(|fault| !matches!(fault.kind, PartFaultKind::UnknownType(_)));
+            part.faults
+                .retain(|fault| !matches!(fault.kind, PartFaultKind::UnknownType(_)));
         }
         self.has_handler |= part.is_part_handler() && part.faults.is_empty();
         self.read.parts.push(part);
@@ -406,7 +463,10 @@ impl UserDataReader<'_> {
     /// Checks that there may be another part.
     fn check_number(&self, at: Span) -> Result<(), PartFault> {
         if self.read.parts.len() >= PartLimit::PARTS {
-            return Err(PartFault { at, kind: PartFaultKind::OverLimit(PartLimit::Parts) });
+            return Err(PartFault {
+                at,
+                kind: PartFaultKind::OverLimit(PartLimit::Parts),
+            });
         }
         Ok(())
     }
@@ -414,7 +474,12 @@ impl UserDataReader<'_> {
     /// Span of the text of a container, and of its first line. Faults of its other content are
     /// reported.
     fn carried(&mut self, piece: UnreadPart, carrier: Carrier) -> (Span, Span) {
-        let UnreadPart { mut headers, text, faults, .. } = piece;
+        let UnreadPart {
+            mut headers,
+            text,
+            faults,
+            ..
+        } = piece;
         self.read.faults.extend(faults);
         self.ignore_headers(&mut headers, carrier);
         (text, content::first_line(self.sources, text))
@@ -422,7 +487,10 @@ impl UserDataReader<'_> {
 
     /// Reports merge headers on content that is not merged itself.
     fn ignore_headers(&mut self, headers: &mut Vec<Header>, carrier: Carrier) {
-        for header in headers.drain(..).filter(|it| is_merge_header(&it.name.value)) {
+        for header in headers
+            .drain(..)
+            .filter(|it| is_merge_header(&it.name.value))
+        {
             self.fault(header.name.span, PartFaultKind::IgnoredHeader(carrier));
         }
     }
@@ -437,7 +505,9 @@ impl UserDataReader<'_> {
     /// Decodes the transfer encoding declared in a piece's headers (`Message.get_payload`).
     fn decode_transfer(&mut self, piece: &mut UnreadPart) -> Result<(), PartFault> {
         let encoding = mime::value(&piece.headers, "content-transfer-encoding");
-        let name = encoding.map(|it| it.value.to_lowercase()).unwrap_or_default();
+        let name = encoding
+            .map(|it| it.value.to_lowercase())
+            .unwrap_or_default();
         let sent = self.sources.slice(piece.text);
         let bytes = match name.as_str() {
             "base64" => {
@@ -470,17 +540,26 @@ impl UserDataReader<'_> {
             Ok(bytes) => bytes,
             Err(NotDecompressed::TooLarge) => return Err(self.over_limit(at)),
             Err(NotDecompressed::Damaged(why)) => {
-                return Err(PartFault { at, kind: PartFaultKind::NotGzip(why) });
+                return Err(PartFault {
+                    at,
+                    kind: PartFaultKind::NotGzip(why),
+                });
             }
         };
         piece.text = self.decoded(&piece.name, bytes, at)?;
         if self.sources.get(piece.text.file).bytes().is_some() {
-            return Err(PartFault { at, kind: PartFaultKind::NotUtf8 });
+            return Err(PartFault {
+                at,
+                kind: PartFaultKind::NotUtf8,
+            });
         }
         sniff::PLAIN.clone_into(&mut piece.content_type);
         for header in std::mem::take(&mut piece.headers) {
             if is_merge_header(&header.name.value) {
-                piece.fault(header.name.span, PartFaultKind::IgnoredHeader(Carrier::Gzip));
+                piece.fault(
+                    header.name.span,
+                    PartFaultKind::IgnoredHeader(Carrier::Gzip),
+                );
             } else if survives_decompression(&header.name.value) {
                 piece.headers.push(header);
             }
@@ -505,7 +584,11 @@ impl UserDataReader<'_> {
 
     /// Adds the text of a part that was decoded from `from`.
     fn decoded(&mut self, name: &str, bytes: Vec<u8>, from: Span) -> Result<Span, PartFault> {
-        let path = if name.contains('#') { name.to_owned() } else { format!("{name}#1") };
+        let path = if name.contains('#') {
+            name.to_owned()
+        } else {
+            format!("{name}#1")
+        };
         let file = self.add_decoded(RepoPath::new(path), bytes, from)?;
         Ok(whole(file, self.sources))
     }
@@ -529,19 +612,27 @@ impl UserDataReader<'_> {
 
     /// Maximum number of bytes that the next decoded text may have.
     fn max_bytes(&self) -> u64 {
-        self.left.min(Source::MAX_BYTES).min(self.own_budget + self.budget.0)
+        self.left
+            .min(Source::MAX_BYTES)
+            .min(self.own_budget + self.budget.0)
     }
 
     /// Fault of a text with more than [`UserDataReader::max_bytes`].
     fn over_limit(&self, at: Span) -> PartFault {
         if self.own_budget + self.budget.0 < self.left.min(Source::MAX_BYTES) {
-            return PartFault { at, kind: PartFaultKind::OverLimit(PartLimit::Decoded) };
+            return PartFault {
+                at,
+                kind: PartFaultKind::OverLimit(PartLimit::Decoded),
+            };
         }
         over_limit(at)
     }
 
     fn spend(&mut self, at: Span, bytes: usize) -> Result<(), PartFault> {
-        self.left = self.left.checked_sub(bytes as u64).ok_or_else(|| over_limit(at))?;
+        self.left = self
+            .left
+            .checked_sub(bytes as u64)
+            .ok_or_else(|| over_limit(at))?;
         Ok(())
     }
 }
@@ -585,7 +676,11 @@ fn is_expanded(content_type: &str) -> bool {
 /// Location where a source stops being valid UTF-8, if it does.
 fn not_utf8(source: &Source, file: FileId) -> Option<Span> {
     source.bytes()?;
-    let at = if is_utf16(source) { 0 } else { offset(source.text().len()) };
+    let at = if is_utf16(source) {
+        0
+    } else {
+        offset(source.text().len())
+    };
     Some(Span::point(file, at))
 }
 
@@ -595,7 +690,10 @@ fn is_utf16(source: &Source) -> bool {
 }
 
 fn over_limit(at: Span) -> PartFault {
-    PartFault { at, kind: PartFaultKind::OverLimit(PartLimit::Bytes) }
+    PartFault {
+        at,
+        kind: PartFaultKind::OverLimit(PartLimit::Bytes),
+    }
 }
 
 fn whole(file: FileId, sources: &SourceMap) -> Span {

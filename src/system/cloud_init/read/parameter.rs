@@ -14,7 +14,11 @@ pub(super) fn parameter(header: &str, name: &str) -> Option<String> {
     for (index, piece) in pieces(header).into_iter().enumerate() {
         let (key, value) = named(piece);
         // The first piece is the header's value, which is not unquoted.
-        let value = if index == 0 { value.into() } else { unquoted(value) };
+        let value = if index == 0 {
+            value.into()
+        } else {
+            unquoted(value)
+        };
         if key == name {
             return Some(unquoted(&unquoted(&value)).into_owned());
         }
@@ -48,7 +52,10 @@ fn pieces(header: &str) -> Vec<&str> {
 /// Name of a piece in lower case, and its value.
 fn named(piece: &str) -> (String, &str) {
     let (name, value) = piece.split_once('=').unwrap_or((piece, ""));
-    (name.trim_matches(is_space).to_lowercase(), value.trim_matches(is_space))
+    (
+        name.trim_matches(is_space).to_lowercase(),
+        value.trim_matches(is_space),
+    )
 }
 
 /// Removes enclosing quotes or brackets, and backslashes before quotes and backslashes.
@@ -88,11 +95,13 @@ fn joined(pieces: &[(ParameterPiece, Cow<'_, str>, bool)]) -> String {
     let is_extended = pieces.iter().any(|(_, _, is_encoded)| *is_encoded);
     let value: String = pieces
         .iter()
-        .map(
-            |(_, value, is_encoded)| {
-                if *is_encoded { percent_decoded(value) } else { value.clone() }
-            },
-        )
+        .map(|(_, value, is_encoded)| {
+            if *is_encoded {
+                percent_decoded(value)
+            } else {
+                value.clone()
+            }
+        })
         .collect();
     let value = value.replace('\\', r"\\").replace('"', r#"\""#);
     if !is_extended {
@@ -112,7 +121,9 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('%') {
         decoded.push_str(before);
-        let digits = after.get(..2).filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit()));
+        let digits = after
+            .get(..2)
+            .filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit()));
         match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
             Some(byte) => {
                 decoded.push(char::from(byte));
@@ -130,13 +141,22 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
 
 /// Decodes a string that has one byte per character.
 fn in_encoding(text: &str, encoding: &str) -> String {
-    let bytes: Option<Vec<u8>> = text.chars().map(|it| u8::try_from(u32::from(it)).ok()).collect();
+    let bytes: Option<Vec<u8>> = text
+        .chars()
+        .map(|it| u8::try_from(u32::from(it)).ok())
+        .collect();
     let encoding = encoding.to_ascii_lowercase().replace('_', "-");
     match (bytes, encoding.as_str()) {
         (Some(bytes), "utf-8" | "utf8") => String::from_utf8_lossy(&bytes).into_owned(),
         (Some(bytes), "us-ascii" | "ascii") => bytes
             .into_iter()
-            .map(|byte| if byte.is_ascii() { char::from(byte) } else { '\u{fffd}' })
+            .map(|byte| {
+                if byte.is_ascii() {
+                    char::from(byte)
+                } else {
+                    '\u{fffd}'
+                }
+            })
             .collect(),
         (Some(_), "iso-8859-1" | "latin-1" | "latin1") => text.to_owned(),
         _ => unquoted(text).into_owned(),

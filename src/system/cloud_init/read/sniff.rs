@@ -34,7 +34,10 @@ pub(super) enum ContentUse {
 /// Markers and their content types: `INCLUSION_TYPES_MAP` in lower case, longest first, since the
 /// longest match wins. Its upper-case entries never match.
 const MARKERS: &[(&str, &str)] = &[
-    ("text/x-shellscript-per-instance", "text/x-shellscript-per-instance"),
+    (
+        "text/x-shellscript-per-instance",
+        "text/x-shellscript-per-instance",
+    ),
     ("text/x-shellscript-per-boot", "text/x-shellscript-per-boot"),
     ("text/x-shellscript-per-once", "text/x-shellscript-per-once"),
     ("#cloud-config-archive", "text/cloud-config-archive"),
@@ -66,7 +69,9 @@ pub(super) fn content_type(text: &str) -> Option<&'static str> {
     let beginning: String = trim_start(text).chars().take(MAX_CHARACTERS).collect();
     let beginning = beginning.to_lowercase();
     let mut known = MARKERS.iter();
-    known.find(|(line, _)| beginning.starts_with(line)).map(|(_, content_type)| *content_type)
+    known
+        .find(|(line, _)| beginning.starts_with(line))
+        .map(|(_, content_type)| *content_type)
 }
 
 /// Whether a text of this type is sniffed: not everything sent as a script is one.

@@ -38,7 +38,9 @@ impl<'a> LaterSecrets<'a> {
         }
         let named = self.counterparts(base).into_iter();
         let named = named.filter(|head| head.key.name == base.document.key.name);
-        named.filter_map(|head| exposure(base.document, head)).collect()
+        named
+            .filter_map(|head| exposure(base.document, head))
+            .collect()
     }
 }
 
@@ -62,7 +64,10 @@ fn exposure<'a>(base: &Document, head: &'a Document) -> Option<Exposed<'a>> {
     let (how, at) = if base.wrapped_encrypted && !head.wrapped_encrypted {
         (Exposure::Decrypted, head.data_key.unwrap_or(head.name_span))
     } else if base.encrypted && is_cleartext {
-        (Exposure::Policy, policy.map_or(head.metadata_span, |policy| policy.span))
+        (
+            Exposure::Policy,
+            policy.map_or(head.metadata_span, |policy| policy.span),
+        )
     } else if has_secret_schema(base) && !has_secret_schema(head) && is_cleartext {
         (Exposure::Schema, head.schema_span)
     } else if (base.folder, head.folder) == (Folder::Secrets, Folder::Other) {

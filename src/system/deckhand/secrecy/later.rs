@@ -128,7 +128,11 @@ impl<'a> LaterSecrets<'a> {
         let secret_parents = self.secret_parents(document, &relatives);
         if !self.moved.is_empty() || !secret_parents.is_empty() {
             each_scalar(&document.data, &Location::root(), &mut |place, scalar| {
-                let is_inherited = || secret_parents.iter().any(|it| place.get(&it.data).is_some());
+                let is_inherited = || {
+                    secret_parents
+                        .iter()
+                        .any(|it| place.get(&it.data).is_some())
+                };
                 if (self.has_moved(scalar) || is_inherited()) && !is_kept(place, scalar) {
                     hidden.insert(scalar.span);
                 }
@@ -143,11 +147,15 @@ impl<'a> LaterSecrets<'a> {
     pub(super) fn counterparts(&self, base: PlacedDocument<'_>) -> Vec<&'a Document> {
         let key = &base.document.key;
         let in_file = |name| self.documents(self.by_file.get(&(base.path, name)));
-        let of_schema: Vec<&Document> =
-            in_file(&*key.name).filter(|it| it.key.schema == key.schema).collect();
+        let of_schema: Vec<&Document> = in_file(&*key.name)
+            .filter(|it| it.key.schema == key.schema)
+            .collect();
         let of_any = in_file(&*key.name).collect();
         let nameless = in_file("").collect();
-        if let Some(found) = [of_schema, of_any, nameless].into_iter().find(|it| !it.is_empty()) {
+        if let Some(found) = [of_schema, of_any, nameless]
+            .into_iter()
+            .find(|it| !it.is_empty())
+        {
             return found;
         }
         let named = self.documents(self.by_name.get(&(&*key.schema, &*key.name)));
@@ -158,17 +166,29 @@ impl<'a> LaterSecrets<'a> {
         &'s self,
         indexes: Option<&'s Vec<usize>>,
     ) -> impl Iterator<Item = &'a Document> + use<'s, 'a> {
-        indexes.into_iter().flatten().map(|index| self.head[*index].document)
+        indexes
+            .into_iter()
+            .flatten()
+            .map(|index| self.head[*index].document)
     }
 
     /// Head documents that a document may inherit from, or that may inherit from it: those with its
     /// name, their parents and their children.
     fn relatives(&self, document: &Document) -> Vec<usize> {
         let schema = &*document.key.schema;
-        let named = self.by_name.get(&(schema, &*document.key.name)).into_iter().flatten().copied();
+        let named = self
+            .by_name
+            .get(&(schema, &*document.key.name))
+            .into_iter()
+            .flatten()
+            .copied();
         let named: Vec<usize> = named.take(MAX_RELATIVES).collect();
         let mut found = named.clone();
-        for one in named.iter().map(|index| self.head[*index].document).chain([document]) {
+        for one in named
+            .iter()
+            .map(|index| self.head[*index].document)
+            .chain([document])
+        {
             let selected = one.parent_selector.iter();
             let selected = selected.flat_map(|it| labels(schema, &it.labels).take(1));
             let parents = selected.flat_map(|label| candidates(&self.by_label, &label));
@@ -186,7 +206,9 @@ impl<'a> LaterSecrets<'a> {
     fn secret_parents(&self, document: &Document, relatives: &[usize]) -> Vec<&'a Document> {
         let relatives = relatives.iter().map(|index| self.head[*index].document);
         let name = (&document.key.schema, &document.key.name);
-        let named = relatives.clone().filter(|it| (&it.key.schema, &it.key.name) == name);
+        let named = relatives
+            .clone()
+            .filter(|it| (&it.key.schema, &it.key.name) == name);
         let secret = relatives.clone().filter(|it| it.data.secret);
         let is_parent = |parent: &Document| {
             selects(document, parent) || named.clone().any(|child| selects(child, parent))
@@ -199,15 +221,22 @@ impl<'a> LaterSecrets<'a> {
         let documents = documents.iter().map(|index| self.head[*index].document);
         let substitutions = documents.flat_map(Document::substitutions);
         let secret = substitutions.filter(|it| self.reads_secret(*it, depth));
-        secret.flat_map(|it| it.writing.to.iter().map(|to| &to.path.value)).collect()
+        secret
+            .flat_map(|it| it.writing.to.iter().map(|to| &to.path.value))
+            .collect()
     }
 
     /// Whether a substitution of the head reads a secret, including one that another substitution
     /// wrote.
     fn reads_secret(&self, substitution: DocumentSubstitution<'a>, depth: usize) -> bool {
-        let source = (&*substitution.source.schema.value, &*substitution.source.name.value);
+        let source = (
+            &*substitution.source.schema.value,
+            &*substitution.source.name.value,
+        );
         let from = substitution.writing.from.value.text();
-        self.secret_paths(source, depth + 1).iter().any(|path| overlap(from, path))
+        self.secret_paths(source, depth + 1)
+            .iter()
+            .any(|path| overlap(from, path))
     }
 
     /// Paths of secrets in the documents of a schema and name.
@@ -230,7 +259,11 @@ impl<'a> LaterSecrets<'a> {
                 let mut paths: Vec<&str> = paths.into_iter().map(Path::text).collect();
                 paths.sort_unstable();
                 paths.dedup();
-                if paths.len() <= MAX_PATHS { paths.into() } else { everywhere }
+                if paths.len() <= MAX_PATHS {
+                    paths.into()
+                } else {
+                    everywhere
+                }
             }
         };
         self.secret_paths.borrow_mut().insert(name, paths.clone());
@@ -239,7 +272,9 @@ impl<'a> LaterSecrets<'a> {
 
     /// Whether a literal is now in a secret document.
     fn has_moved(&self, scalar: &Node) -> bool {
-        let Some(text) = literal(scalar) else { return false };
+        let Some(text) = literal(scalar) else {
+            return false;
+        };
         self.moved.contains(&text)
             || self.moved.len() <= MAX_PARTS && self.moved.iter().any(|it| text.contains(&**it))
     }
@@ -267,7 +302,9 @@ impl Document {
 impl Document {
     /// Hides the name of its layer, in messages and in [`Document::root`].
     pub(crate) fn hide_layer(&mut self) {
-        let Some(layer) = self.layer.as_mut() else { return };
+        let Some(layer) = self.layer.as_mut() else {
+            return;
+        };
         let hidden: Arc<str> = HIDDEN.into();
         layer.value.clone_from(&hidden);
         self.key = DocKey::new(self.key.schema.clone(), hidden, self.key.name.clone());
@@ -350,18 +387,30 @@ fn candidates<'l, 'a>(
     known: &'l HashMap<SchemaLabel<'a>, Vec<usize>, foldhash::fast::RandomState>,
     label: &SchemaLabel<'a>,
 ) -> impl Iterator<Item = usize> + use<'l, 'a> {
-    known.get(label).into_iter().flatten().copied().take(MAX_RELATIVES)
+    known
+        .get(label)
+        .into_iter()
+        .flatten()
+        .copied()
+        .take(MAX_RELATIVES)
 }
 
 /// Whether the selector of `child` matches the labels of `parent`.
 fn selects(child: &Document, parent: &Document) -> bool {
-    child.parent_selector.as_ref().is_some_and(|selector| has_all_labels(parent, selector))
+    child
+        .parent_selector
+        .as_ref()
+        .is_some_and(|selector| has_all_labels(parent, selector))
 }
 
 /// Whether one of two paths is equal to or below the other.
 fn overlap(one: &str, other: &str) -> bool {
     let [one, other] = [one, other].map(|path| path.trim_start_matches(['$', '.']));
-    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    let (short, long) = if one.len() <= other.len() {
+        (one, other)
+    } else {
+        (other, one)
+    };
     long.strip_prefix(short)
         .is_some_and(|rest| short.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
 }

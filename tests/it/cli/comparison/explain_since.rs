@@ -2,7 +2,13 @@
 
 use super::{Sandbox, child, document, parent, repository};
 
-const REPLICAS: [&str; 5] = ["explain-value", "lab", "example/Any/v1", "child", ".values.replicas"];
+const REPLICAS: [&str; 5] = [
+    "explain-value",
+    "lab",
+    "example/Any/v1",
+    "child",
+    ".values.replicas",
+];
 
 fn since(sandbox: &Sandbox, arguments: &[&str]) -> String {
     let ran = sandbox.run(&[arguments, &["--since", "main"]].concat());
@@ -49,7 +55,10 @@ changed by global/parent.yaml:11  parent (global)  .values.replicas
 #[test]
 fn equal_value_is_reported_as_the_same() {
     let sandbox = repository();
-    sandbox.write("type/small/dns.yaml", document("dns", "type", "{server: 10.0.0.9}"));
+    sandbox.write(
+        "type/small/dns.yaml",
+        document("dns", "type", "{server: 10.0.0.9}"),
+    );
     let printed = since(&sandbox, &REPLICAS);
     assert!(printed.ends_with("\nthe same on both sides\n"), "{printed}");
     // The same value, now set by the child itself.
@@ -65,16 +74,40 @@ fn equal_value_is_reported_as_the_same() {
 #[test]
 fn value_may_be_on_one_side_only() {
     let sandbox = repository();
-    sandbox.write("global/parent.yaml", parent(1).replace("    replicas: 1\n", ""));
+    sandbox.write(
+        "global/parent.yaml",
+        parent(1).replace("    replicas: 1\n", ""),
+    );
     let printed = since(&sandbox, &REPLICAS);
-    assert!(printed.contains("\nnow\n\nno value at `.values.replicas` of"), "{printed}");
-    assert!(printed.contains("changed by global/parent.yaml:"), "{printed}");
+    assert!(
+        printed.contains("\nnow\n\nno value at `.values.replicas` of"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("changed by global/parent.yaml:"),
+        "{printed}"
+    );
     sandbox.write("global/parent.yaml", parent(1));
-    sandbox.write("site/new/site-definition.yaml", super::super::definition("new", ""));
-    let new = ["explain-value", "new", "example/Any/v1", "parent", ".values.replicas"];
+    sandbox.write(
+        "site/new/site-definition.yaml",
+        super::super::definition("new", ""),
+    );
+    let new = [
+        "explain-value",
+        "new",
+        "example/Any/v1",
+        "parent",
+        ".values.replicas",
+    ];
     let printed = since(&sandbox, &new);
-    assert!(printed.contains("(merge base 1234abcd12)\n\nsite `new` not found\n"), "{printed}");
-    assert!(printed.contains("changed by site/new/site-definition.yaml:"), "{printed}");
+    assert!(
+        printed.contains("(merge base 1234abcd12)\n\nsite `new` not found\n"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("changed by site/new/site-definition.yaml:"),
+        "{printed}"
+    );
     let ran = sandbox.run(&[
         "explain-value",
         "lab",
@@ -85,7 +118,11 @@ fn value_may_be_on_one_side_only() {
         "main",
     ]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
-    assert!(ran.stderr.contains("no value at `.nowhere`"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("no value at `.nowhere`"),
+        "{}",
+        ran.stderr
+    );
     let ran = sandbox.run(&[
         "explain-value",
         "laab",
@@ -101,12 +138,20 @@ fn value_may_be_on_one_side_only() {
 #[test]
 fn changed_parent_is_named_as_the_cause() {
     let sandbox = repository();
-    let other = parent(5).replace("name: parent", "name: other").replace("is: parent", "is: other");
+    let other = parent(5)
+        .replace("name: parent", "name: other")
+        .replace("is: parent", "is: other");
     sandbox.write("global/other.yaml", other);
-    sandbox.write("site/lab/child.yaml", child().replace("{is: parent}", "{is: other}"));
+    sandbox.write(
+        "site/lab/child.yaml",
+        child().replace("{is: parent}", "{is: other}"),
+    );
     let printed = since(&sandbox, &REPLICAS);
     assert!(printed.contains("changed by"), "{printed}");
-    assert!(printed.contains("site/lab/child.yaml:10  child (site)  metadata"), "{printed}");
+    assert!(
+        printed.contains("site/lab/child.yaml:10  child (site)  metadata"),
+        "{printed}"
+    );
     let ran = sandbox.run(&[&REPLICAS[..], &["--since", "main", "-o", "json"]].concat());
     let report = ran.json();
     assert_eq!(report["same"], false);
@@ -118,14 +163,20 @@ fn changed_parent_is_named_as_the_cause() {
         .iter()
         .map(|edit| edit["document"]["name"].as_str().unwrap())
         .collect();
-    assert!(names.contains(&"child") && names.contains(&"other"), "{report}");
+    assert!(
+        names.contains(&"child") && names.contains(&"other"),
+        "{report}"
+    );
 }
 
 #[test]
 fn since_uses_the_merge_base_by_default() {
     let sandbox = repository();
     sandbox.git(&["checkout", "--quiet", "-b", "topic"]);
-    sandbox.write("type/small/dns.yaml", document("dns", "type", "{server: 10.0.0.9}"));
+    sandbox.write(
+        "type/small/dns.yaml",
+        document("dns", "type", "{server: 10.0.0.9}"),
+    );
     sandbox.commit();
     sandbox.git(&["checkout", "--quiet", "main"]);
     sandbox.write("global/parent.yaml", parent(2));
@@ -134,5 +185,8 @@ fn since_uses_the_merge_base_by_default() {
     let printed = since(&sandbox, &REPLICAS);
     assert!(printed.ends_with("\nthe same on both sides\n"), "{printed}");
     let printed = since(&sandbox, &[&REPLICAS[..], &["--no-merge-base"]].concat());
-    assert!(printed.starts_with("at main (1234abcd12)\n\n2\n"), "{printed}");
+    assert!(
+        printed.starts_with("at main (1234abcd12)\n\n2\n"),
+        "{printed}"
+    );
 }

@@ -9,7 +9,10 @@ fn edited() -> Sandbox {
     sandbox.write("type/unused/any.yaml", document("any", "type", "{a: 1}"));
     for site in ["lab", "prod"] {
         let path = format!("site/{site}/only.yaml");
-        sandbox.write(&path, document("only", "site", &format!("{{of: {site}-2}}")));
+        sandbox.write(
+            &path,
+            document("only", "site", &format!("{{of: {site}-2}}")),
+        );
     }
     sandbox
 }
@@ -21,12 +24,23 @@ fn sites_limit_edits_and_outputs() {
     assert_eq!(report["edits"].as_array().unwrap().len(), 4);
     for verb in ["lint", "diff"] {
         let report = sandbox.report_of(&[verb, "--since", "HEAD", "--site", "prod"]);
-        let expected = ["global/parent.yaml .values.replicas", "site/prod/only.yaml .of"];
+        let expected = [
+            "global/parent.yaml .values.replicas",
+            "site/prod/only.yaml .of",
+        ];
         assert_eq!(edits(&report), expected, "{verb}");
-        assert_eq!(outputs(&report), ["prod only changed", "prod parent changed"]);
-        let text = sandbox.run(&[verb, "--since", "HEAD", "--site", "prod"]).stdout;
+        assert_eq!(
+            outputs(&report),
+            ["prod only changed", "prod parent changed"]
+        );
+        let text = sandbox
+            .run(&[verb, "--since", "HEAD", "--site", "prod"])
+            .stdout;
         assert!(!text.contains("site/lab/"), "{text}");
-        assert!(text.contains("edit 1  ") && text.contains("edit 2  "), "{text}");
+        assert!(
+            text.contains("edit 1  ") && text.contains("edit 2  "),
+            "{text}"
+        );
         assert!(!text.contains("edit 3  "), "{text}");
     }
     // The edit of the unused type affects no site.
@@ -45,15 +59,24 @@ fn files_limit_edits_and_outputs() {
     let report = with(&["global/parent.yaml", "type"]);
     assert_eq!(edits(&report)[..1], ["global/parent.yaml .values.replicas"]);
     assert_eq!(edits(&report).len(), 2);
-    let reached = ["lab child changed", "lab parent changed", "prod parent changed"];
+    let reached = [
+        "lab child changed",
+        "lab parent changed",
+        "prod parent changed",
+    ];
     assert_eq!(outputs(&report), reached);
     let causes = &report["outputs"][0]["causes"];
-    assert_eq!(causes[0]["edit"], report["edits"][0]["id"], "causes use the new ids");
+    assert_eq!(
+        causes[0]["edit"], report["edits"][0]["id"],
+        "causes use the new ids"
+    );
     let report = with(&["global/parent.yaml", "--site", "prod"]);
     assert_eq!(outputs(&report), ["prod parent changed"]);
     let report = with(&["global/chart.yaml"]);
     assert_eq!((edits(&report), outputs(&report)), (vec![], vec![]));
-    let text = sandbox.run(&[&since[..], &["global/chart.yaml"]].concat()).stdout;
+    let text = sandbox
+        .run(&[&since[..], &["global/chart.yaml"]].concat())
+        .stdout;
     assert!(text.contains("no edits, no output changed"), "{text}");
 }
 
@@ -61,9 +84,16 @@ fn files_limit_edits_and_outputs() {
 fn edit_that_broke_a_selected_file_is_reported_with_it() {
     let sandbox = repository();
     std::fs::remove_file(sandbox.path("global/parent.yaml")).unwrap();
-    sandbox.write("type/small/dns.yaml", document("dns", "type", "{server: 10.0.0.9}"));
+    sandbox.write(
+        "type/small/dns.yaml",
+        document("dns", "type", "{server: 10.0.0.9}"),
+    );
     let report = sandbox.report_of(&["lint", "--since", "HEAD", "site/lab/child.yaml"]);
     let findings = report["findings"].as_array().unwrap();
     assert_eq!(findings[0]["rule"], "missing-parent", "{findings:?}");
-    assert_eq!(edits(&report), ["global/parent.yaml ."], "not the edit of the type");
+    assert_eq!(
+        edits(&report),
+        ["global/parent.yaml ."],
+        "not the edit of the type"
+    );
 }

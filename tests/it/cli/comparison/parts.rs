@@ -69,7 +69,11 @@ pub(super) fn edited(report: &Json) -> Vec<String> {
             let at = sides.into_iter().find(|at| !at.is_null()).unwrap();
             let [kind, part, path] =
                 ["kind", "part", "path"].map(|key| edit[key].as_str().unwrap());
-            format!("{}:{} {kind} {part} {path}", at["file"].as_str().unwrap(), at["line"])
+            format!(
+                "{}:{} {kind} {part} {path}",
+                at["file"].as_str().unwrap(),
+                at["line"]
+            )
         })
         .collect()
 }
@@ -83,7 +87,11 @@ fn routes(report: &Json) -> Vec<String> {
             let hop = |it: &Json| {
                 let via = it["via"].as_str().unwrap();
                 let at = &it["at"][0];
-                format!("{via} {}:{}", at["file"].as_str().unwrap_or("-"), at["line"])
+                format!(
+                    "{via} {}:{}",
+                    at["file"].as_str().unwrap_or("-"),
+                    at["line"]
+                )
             };
             hops.map(hop).collect::<Vec<_>>().join(", ")
         })
@@ -98,8 +106,14 @@ fn edited_value_of_a_part_is_a_cause() {
     let sandbox = repository(&[]);
     sandbox.write("global/cloud/base.yaml", BASE.replace("[a, b]", "[a, z]"));
     let report = compared(&sandbox);
-    assert_eq!(edited(&report), ["global/cloud/base.yaml:2 value data .packages[1]"]);
-    assert_eq!(statuses(&report), ["lab genesis changed: e1", "prod genesis changed: e1"]);
+    assert_eq!(
+        edited(&report),
+        ["global/cloud/base.yaml:2 value data .packages[1]"]
+    );
+    assert_eq!(
+        statuses(&report),
+        ["lab genesis changed: e1", "prod genesis changed: e1"]
+    );
     let way = "edited global/cloud/base.yaml:2, merged global/cloud/base.yaml:1";
     assert_eq!(routes(&report), [way]);
 }
@@ -107,8 +121,14 @@ fn edited_value_of_a_part_is_a_cause() {
 #[test]
 fn added_part_is_a_cause_beside_another_edit() {
     let sandbox = repository(&[]);
-    sandbox.write("global/cloud/base.yaml", BASE.replace("servers: [x]", "servers: [y]"));
-    sandbox.write("site/prod/cloud/new.yaml", "#cloud-config\npackages: [only]\n");
+    sandbox.write(
+        "global/cloud/base.yaml",
+        BASE.replace("servers: [x]", "servers: [y]"),
+    );
+    sandbox.write(
+        "site/prod/cloud/new.yaml",
+        "#cloud-config\npackages: [only]\n",
+    );
     let report = compared(&sandbox);
     assert_eq!(
         edited(&report),
@@ -117,7 +137,10 @@ fn added_part_is_a_cause_beside_another_edit() {
             "site/prod/cloud/new.yaml:1 document whole ."
         ]
     );
-    assert_eq!(statuses(&report), ["lab genesis changed: e1", "prod genesis changed: e1,e2"]);
+    assert_eq!(
+        statuses(&report),
+        ["lab genesis changed: e1", "prod genesis changed: e1,e2"]
+    );
 }
 
 #[test]
@@ -125,7 +148,10 @@ fn removed_part_is_a_cause() {
     let sandbox = repository(&[]);
     fs::remove_file(sandbox.path("site/lab/cloud/own.yaml")).unwrap();
     let report = compared(&sandbox);
-    assert_eq!(edited(&report), ["site/lab/cloud/own.yaml:1 document whole ."]);
+    assert_eq!(
+        edited(&report),
+        ["site/lab/cloud/own.yaml:1 document whole ."]
+    );
     assert_eq!(statuses(&report), ["lab genesis changed: e1"]);
 }
 
@@ -137,15 +163,32 @@ fn first_and_last_part_add_and_remove_the_output() {
     // A part with equal content elsewhere counts as moved.
     sandbox.write("site/prod/cloud/own.yaml", OWN);
     let report = compared(&sandbox);
-    assert_eq!(statuses(&report), ["lab genesis removed: e1", "prod genesis added: e1"]);
-    sandbox.write("site/prod/cloud/own.yaml", "#cloud-config\npackages: [d, e]\n");
+    assert_eq!(
+        statuses(&report),
+        ["lab genesis removed: e1", "prod genesis added: e1"]
+    );
+    sandbox.write(
+        "site/prod/cloud/own.yaml",
+        "#cloud-config\npackages: [d, e]\n",
+    );
     let report = compared(&sandbox);
-    assert_eq!(statuses(&report), ["lab genesis removed: e1", "prod genesis added: e2"]);
-    sandbox
-        .write("global/chart.yaml", super::document("chart", "global", "{values: {replicas: 2}}"));
+    assert_eq!(
+        statuses(&report),
+        ["lab genesis removed: e1", "prod genesis added: e2"]
+    );
+    sandbox.write(
+        "global/chart.yaml",
+        super::document("chart", "global", "{values: {replicas: 2}}"),
+    );
     let statuses = statuses(&compared(&sandbox));
-    assert!(statuses.contains(&"lab genesis removed: e2".to_owned()), "{statuses:?}");
-    assert!(statuses.contains(&"prod genesis added: e3".to_owned()), "{statuses:?}");
+    assert!(
+        statuses.contains(&"lab genesis removed: e2".to_owned()),
+        "{statuses:?}"
+    );
+    assert!(
+        statuses.contains(&"prod genesis added: e3".to_owned()),
+        "{statuses:?}"
+    );
 }
 
 #[test]
@@ -156,16 +199,29 @@ fn renamed_part_is_a_moved_part() {
     };
     rename("site/lab/cloud/own.yaml", "site/lab/cloud/other.yaml");
     let report = compared(&sandbox);
-    assert_eq!(edited(&report), ["site/lab/cloud/other.yaml:1 moved whole ."]);
-    assert_eq!(statuses(&report), [""; 0], "the order of merging is unchanged");
+    assert_eq!(
+        edited(&report),
+        ["site/lab/cloud/other.yaml:1 moved whole ."]
+    );
+    assert_eq!(
+        statuses(&report),
+        [""; 0],
+        "the order of merging is unchanged"
+    );
     // Its new name sorts before the other part, which replaces its `ntp`.
     rename("global/cloud/more.yaml", "global/cloud/a.yaml");
     let report = compared(&sandbox);
     assert_eq!(
         edited(&report),
-        ["global/cloud/a.yaml:1 moved whole .", "site/lab/cloud/other.yaml:1 moved whole ."]
+        [
+            "global/cloud/a.yaml:1 moved whole .",
+            "site/lab/cloud/other.yaml:1 moved whole ."
+        ]
     );
-    assert_eq!(statuses(&report), ["lab genesis changed: e1", "prod genesis changed: e1"]);
+    assert_eq!(
+        statuses(&report),
+        ["lab genesis changed: e1", "prod genesis changed: e1"]
+    );
 }
 
 #[test]
@@ -173,7 +229,10 @@ fn edited_merge_settings_are_a_cause() {
     let sandbox = repository(&[]);
     sandbox.write("site/lab/cloud/own.yaml", OWN.replace("append", "prepend"));
     let report = compared(&sandbox);
-    assert_eq!(edited(&report), ["site/lab/cloud/own.yaml:2 value data .merge_how"]);
+    assert_eq!(
+        edited(&report),
+        ["site/lab/cloud/own.yaml:2 value data .merge_how"]
+    );
     assert_eq!(statuses(&report), ["lab genesis changed: e1"]);
     let way = "edited site/lab/cloud/own.yaml:2";
     assert_eq!(routes(&report), [way]);
@@ -183,10 +242,16 @@ fn edited_merge_settings_are_a_cause() {
         OWN.replace("merge_how: dict(recurse_list)+list(append)\n", ""),
     );
     let report = compared(&sandbox);
-    assert_eq!(edited(&report), ["site/lab/cloud/own.yaml:2 key data .merge_how"]);
+    assert_eq!(
+        edited(&report),
+        ["site/lab/cloud/own.yaml:2 key data .merge_how"]
+    );
     assert_eq!(statuses(&report), ["lab genesis changed: e1"]);
     // An unknown keyword drops the whole part.
-    sandbox.write("site/lab/cloud/own.yaml", OWN.replace("list(append)", "lust(append)"));
+    sandbox.write(
+        "site/lab/cloud/own.yaml",
+        OWN.replace("list(append)", "lust(append)"),
+    );
     let report = compared(&sandbox);
     assert_eq!(statuses(&report), ["lab genesis changed: e1"]);
 }
@@ -208,7 +273,10 @@ fn edited_header_of_a_message_is_a_cause() {
     let sandbox = repository(&[(path, &message(APPENDS, "packages: [n, o]"))]);
     sandbox.write(path, message(PREPENDS, "packages: [n, o]"));
     let report = compared(&sandbox);
-    assert_eq!(edited(&report), [format!("{path}:11 value metadata .Merge-Type")]);
+    assert_eq!(
+        edited(&report),
+        [format!("{path}:11 value metadata .Merge-Type")]
+    );
     assert_eq!(statuses(&report), ["lab genesis changed: e1"]);
     sandbox.write(path, message(PREPENDS, "packages: [n, p]"));
     let report = compared(&sandbox);
@@ -230,7 +298,10 @@ fn encoded_part_of_a_message_is_decoded() {
     sandbox.write(path, encoded("o"));
     let report = compared(&sandbox);
     // The line is that of the encoded text in the file.
-    assert_eq!(edited(&report), [format!("{path}:13 value data .packages[0]")]);
+    assert_eq!(
+        edited(&report),
+        [format!("{path}:13 value data .packages[0]")]
+    );
     assert_eq!(statuses(&report), ["lab genesis changed: e1"]);
     assert_eq!(report["comparison"]["edited_files"], 1);
 }
@@ -248,7 +319,10 @@ fn edited_archive_entry_is_a_cause() {
     let sandbox = repository(&[(path, &archive("n"))]);
     sandbox.write(path, archive("o"));
     let report = compared(&sandbox);
-    assert_eq!(edited(&report), [format!("{path}:3 value data .packages[0]")]);
+    assert_eq!(
+        edited(&report),
+        [format!("{path}:3 value data .packages[0]")]
+    );
     assert_eq!(statuses(&report), ["lab genesis changed: e1"]);
 }
 
@@ -267,10 +341,17 @@ fn edited_patch_operation_is_a_cause() {
     assert_eq!(edited(&report), [format!("{path}:3 value data .[0].value")]);
     assert_eq!(statuses(&report), ["lab genesis changed: e1"]);
     sandbox.write(path, patch("r", "s"));
-    assert_eq!(statuses(&compared(&sandbox)), ["lab genesis changed: e1,e2"]);
+    assert_eq!(
+        statuses(&compared(&sandbox)),
+        ["lab genesis changed: e1,e2"]
+    );
     sandbox.write(path, patch("r", "s").replace("/ntp/pool", "/none/pool"));
     let report = compared(&sandbox);
-    assert_eq!(statuses(&report), ["lab genesis changed: e2"], "the whole patch fails");
+    assert_eq!(
+        statuses(&report),
+        ["lab genesis changed: e2"],
+        "the whole patch fails"
+    );
 }
 
 #[test]
@@ -282,7 +363,10 @@ fn edited_included_file_is_a_cause() {
     ]);
     sandbox.write("site/lab/more/included", included("j"));
     let report = compared(&sandbox);
-    assert_eq!(edited(&report), ["site/lab/more/included:2 value data .packages[0]"]);
+    assert_eq!(
+        edited(&report),
+        ["site/lab/more/included:2 value data .packages[0]"]
+    );
     assert_eq!(statuses(&report), ["lab genesis changed: e1"]);
     assert_eq!(report["comparison"]["edited_files"], 1);
     // Another file is included instead.
@@ -301,10 +385,19 @@ fn broken_and_repaired_parts_are_causes() {
     sandbox.write("site/lab/cloud/own.yaml", broken);
     sandbox.write("site/prod/cloud/own.yaml", OWN);
     let report = compared(&sandbox);
-    assert_eq!(statuses(&report), ["lab genesis changed: e1", "prod genesis changed: e2"]);
+    assert_eq!(
+        statuses(&report),
+        ["lab genesis changed: e1", "prod genesis changed: e2"]
+    );
     let edited = edited(&report);
-    assert!(edited[0].starts_with("site/lab/cloud/own.yaml:"), "{edited:?}");
-    assert!(edited[1].starts_with("site/prod/cloud/own.yaml:"), "{edited:?}");
+    assert!(
+        edited[0].starts_with("site/lab/cloud/own.yaml:"),
+        "{edited:?}"
+    );
+    assert!(
+        edited[1].starts_with("site/prod/cloud/own.yaml:"),
+        "{edited:?}"
+    );
 }
 
 #[test]
@@ -314,7 +407,10 @@ fn file_that_cloud_init_gives_up_on_is_a_cause() {
                 packages: [n]\n";
     let bad = good.replace("- content", "- type: odd\n  content");
     for configuration in [&of_one, CONFIGURATION] {
-        let sandbox = repository(&[("layercake.yaml", configuration), ("site/prod/cloud/a", good)]);
+        let sandbox = repository(&[
+            ("layercake.yaml", configuration),
+            ("site/prod/cloud/a", good),
+        ]);
         sandbox.write("site/prod/cloud/a", &bad);
         sandbox.write("site/lab/cloud/own.yaml", OWN.replace("[c]", "[d]"));
         let statuses = statuses(&compared(&sandbox));
@@ -333,16 +429,25 @@ fn changed_site_type_is_a_cause() {
         ("type/big/cloud/part.yaml", "#cloud-config\ntype: big\n"),
         ("type/big/any.yaml", &super::document("any", "type", "{}")),
     ]);
-    sandbox.write("site/prod/site-definition.yaml", definition("prod", "").replace("small", "big"));
+    sandbox.write(
+        "site/prod/site-definition.yaml",
+        definition("prod", "").replace("small", "big"),
+    );
     let report = compared(&sandbox);
     let statuses = statuses(&report);
-    assert!(statuses.contains(&"prod genesis changed: e1".to_owned()), "{statuses:?}");
+    assert!(
+        statuses.contains(&"prod genesis changed: e1".to_owned()),
+        "{statuses:?}"
+    );
     // With another edit beside it.
     sandbox.write("type/big/cloud/part.yaml", "#cloud-config\ntype: large\n");
     let proven = sandbox.report_of(&["diff", "HEAD", "--verify-attribution"]);
     assert_eq!(proven["totals"]["unexplained"], 0);
     let statuses = self::statuses(&proven);
-    assert!(statuses.contains(&"prod genesis changed: e1,e2".to_owned()), "{statuses:?}");
+    assert!(
+        statuses.contains(&"prod genesis changed: e1,e2".to_owned()),
+        "{statuses:?}"
+    );
 }
 
 #[test]
@@ -350,8 +455,10 @@ fn overridden_edit_is_shielded() {
     let how = "merge_how: dict(no_replace)+list(append)\n";
     let kept = format!("#cloud-config\n{how}packages: [c]\nntp: {{enabled: false}}\n");
     let left_out = "#cloud-config\nmerge_how: lust(append)\npackages: [p]\n";
-    let sandbox =
-        repository(&[("site/lab/cloud/own.yaml", &kept), ("site/prod/cloud/own.yaml", left_out)]);
+    let sandbox = repository(&[
+        ("site/lab/cloud/own.yaml", &kept),
+        ("site/prod/cloud/own.yaml", left_out),
+    ]);
     sandbox.write("site/lab/cloud/own.yaml", kept.replace("false", "0"));
     sandbox.write("site/prod/cloud/own.yaml", left_out.replace("[p]", "[q]"));
     let report = compared(&sandbox);
@@ -366,6 +473,9 @@ fn overridden_edit_is_shielded() {
         .collect();
     assert_eq!(
         shielded,
-        ["lab kept global/cloud/base.yaml:3", "prod left-out site/prod/cloud/own.yaml:2"]
+        [
+            "lab kept global/cloud/base.yaml:3",
+            "prod left-out site/prod/cloud/own.yaml:2"
+        ]
     );
 }

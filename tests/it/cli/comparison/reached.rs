@@ -8,11 +8,17 @@ use super::{Sandbox, broken, definition, document};
 /// Sites of two types, each with a folder of its own.
 fn repository() -> Sandbox {
     let sandbox = Sandbox::with_sites();
-    sandbox.write("type/large/dns.yaml", document("dns", "type", "{server: 10.0.0.2}"));
+    sandbox.write(
+        "type/large/dns.yaml",
+        document("dns", "type", "{server: 10.0.0.2}"),
+    );
     let large = definition("big", "").replace("site_type: small", "site_type: large");
     sandbox.write("site/big/site-definition.yaml", large);
     for site in ["big", "lab", "prod"] {
-        sandbox.write(&format!("site/{site}/own/one.yaml"), document("one", "site", "{a: 1}"));
+        sandbox.write(
+            &format!("site/{site}/own/one.yaml"),
+            document("one", "site", "{a: 1}"),
+        );
     }
     sandbox.write("site/prod/own/broken.yaml", broken());
     sandbox.commit();
@@ -28,7 +34,11 @@ type Step = fn(&Sandbox);
 /// Edits, each with the number of files that a quiet run reads; `None` if it reads all.
 const EDITS: &[(&str, Step, Option<usize>)] = &[
     ("nothing", |_| (), Some(5)),
-    ("a value of a site", |it| it.write("site/lab/own/one.yaml", edited()), Some(9)),
+    (
+        "a value of a site",
+        |it| it.write("site/lab/own/one.yaml", edited()),
+        Some(9),
+    ),
     (
         "a value of a type",
         |it| it.write("type/large/dns.yaml", document("dns", "type", "{}")),
@@ -43,11 +53,24 @@ const EDITS: &[(&str, Step, Option<usize>)] = &[
         },
         None,
     ),
-    ("a value of all sites", |it| it.write("global/chart.yaml", edited()), None),
-    ("a file outside the layers", |it| it.write("README", "text"), None),
+    (
+        "a value of all sites",
+        |it| it.write("global/chart.yaml", edited()),
+        None,
+    ),
+    (
+        "a file outside the layers",
+        |it| it.write("README", "text"),
+        None,
+    ),
     (
         "a definition",
-        |it| it.write("site/lab/site-definition.yaml", definition("lab", "  a: 1\n")),
+        |it| {
+            it.write(
+                "site/lab/site-definition.yaml",
+                definition("lab", "  a: 1\n"),
+            );
+        },
         None,
     ),
     (
@@ -55,9 +78,21 @@ const EDITS: &[(&str, Step, Option<usize>)] = &[
         |it| it.write("layercake.yaml", "rules: {ignore: [duplicate-key]}\n"),
         None,
     ),
-    ("an error", |it| it.write("site/lab/own/broken.yaml", broken()), None),
-    ("a fix", |it| fs::remove_file(it.path("site/prod/own/broken.yaml")).unwrap(), Some(9)),
-    ("a site that goes", |it| fs::remove_dir_all(it.path("site/lab")).unwrap(), None),
+    (
+        "an error",
+        |it| it.write("site/lab/own/broken.yaml", broken()),
+        None,
+    ),
+    (
+        "a fix",
+        |it| fs::remove_file(it.path("site/prod/own/broken.yaml")).unwrap(),
+        Some(9),
+    ),
+    (
+        "a site that goes",
+        |it| fs::remove_dir_all(it.path("site/lab")).unwrap(),
+        None,
+    ),
     (
         "a site that comes",
         |it| it.write("site/new/site-definition.yaml", definition("new", "")),
@@ -117,8 +152,16 @@ fn check_quiet(sandbox: &Sandbox, edit: &str) {
     let is_silent = report["verdict"]["outcome"] == "passed"
         && (found["errors"].as_u64(), found["warnings"].as_u64()) == (Some(0), Some(0));
     let quiet = sandbox.run(&["lint", "--staged", "--quiet"]);
-    assert_eq!((quiet.code, &quiet.stderr), (whole.code, &whole.stderr), "{edit}");
-    assert_eq!(quiet.stdout, if is_silent { "" } else { &whole.stdout }, "{edit}");
+    assert_eq!(
+        (quiet.code, &quiet.stderr),
+        (whole.code, &whole.stderr),
+        "{edit}"
+    );
+    assert_eq!(
+        quiet.stdout,
+        if is_silent { "" } else { &whole.stdout },
+        "{edit}"
+    );
 }
 
 /// The nearest site repository is used, even inside a site of another one.
@@ -128,10 +171,16 @@ fn quiet_run_inside_a_nested_repository_checks_that_repository() {
     sandbox.write("site/prod/nowhere.yaml", document("nowhere", "site", "{}"));
     let inner = "site/prod/inner";
     sandbox.write(&format!("{inner}/global/policy.yaml"), crate::cli::POLICY);
-    sandbox.write(&format!("{inner}/type/small/dns.yaml"), document("dns2", "type", "{}"));
+    sandbox.write(
+        &format!("{inner}/type/small/dns.yaml"),
+        document("dns2", "type", "{}"),
+    );
     for site in ["deep", "other"] {
         let definition = definition(site, "");
-        sandbox.write(&format!("{inner}/site/{site}/site-definition.yaml"), definition);
+        sandbox.write(
+            &format!("{inner}/site/{site}/site-definition.yaml"),
+            definition,
+        );
     }
     sandbox.commit();
     // The outer site has the source that is missing here.

@@ -9,21 +9,40 @@ use super::{Sandbox, parent, repository};
 
 /// The bytes of every file below `folder`.
 fn bytes(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let entries = walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap);
+    let entries = walkdir::WalkDir::new(folder)
+        .into_iter()
+        .map(Result::unwrap);
     let files = entries.filter(|entry| entry.file_type().is_file());
-    files.map(|entry| (entry.path().to_owned(), fs::read(entry.path()).unwrap())).collect()
+    files
+        .map(|entry| (entry.path().to_owned(), fs::read(entry.path()).unwrap()))
+        .collect()
 }
 
 /// Asserts that the run fails with `expected` and nothing else, and leaves all files unchanged.
 fn refused(sandbox: &Sandbox, arguments: &[&str], expected: &str) {
     let before = bytes(&sandbox.root);
     let ran = sandbox.run(arguments);
-    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}: {ran:?}");
-    let errors: Vec<&str> = ran.stderr.lines().filter(|line| !line.starts_with("  ")).collect();
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (2, ""),
+        "{arguments:?}: {ran:?}"
+    );
+    let errors: Vec<&str> = ran
+        .stderr
+        .lines()
+        .filter(|line| !line.starts_with("  "))
+        .collect();
     assert_eq!(errors.len(), 1, "{arguments:?}: {}", ran.stderr);
     assert!(errors[0].starts_with("error: "), "{}", ran.stderr);
-    assert!(ran.stderr.contains(expected), "{arguments:?}: {}", ran.stderr);
-    assert!(before == bytes(&sandbox.root), "{arguments:?} changed the repository");
+    assert!(
+        ran.stderr.contains(expected),
+        "{arguments:?}: {}",
+        ran.stderr
+    );
+    assert!(
+        before == bytes(&sandbox.root),
+        "{arguments:?} changed the repository"
+    );
 }
 
 #[test]
@@ -34,7 +53,15 @@ fn unknown_revisions_are_refused() {
         &["lint", "--from", "nosuch"],
         &["diff", "nosuch"],
         &["diff", "HEAD", "nosuch"],
-        &["explain-value", "lab", "example/Any/v1", "only", ".of", "--since", "nosuch"],
+        &[
+            "explain-value",
+            "lab",
+            "example/Any/v1",
+            "only",
+            ".of",
+            "--since",
+            "nosuch",
+        ],
     ] {
         refused(&sandbox, arguments, "unknown revision `nosuch`");
     }
@@ -44,7 +71,11 @@ fn unknown_revisions_are_refused() {
 fn missing_repository_and_missing_commit_are_refused() {
     let sandbox = Sandbox::outside_git();
     sandbox.write_sites();
-    for arguments in [&["lint", "--since", "main"][..], &["lint", "--staged"], &["diff", "main"]] {
+    for arguments in [
+        &["lint", "--since", "main"][..],
+        &["lint", "--staged"],
+        &["diff", "main"],
+    ] {
         refused(&sandbox, arguments, "is not inside a git repository");
     }
     let sandbox = Sandbox::with_sites();
@@ -56,7 +87,12 @@ fn missing_repository_and_missing_commit_are_refused() {
 
 #[test]
 fn corrupt_objects_are_refused() {
-    for damaged in ["HEAD", "HEAD^{tree}", "HEAD:global", "HEAD:global/parent.yaml"] {
+    for damaged in [
+        "HEAD",
+        "HEAD^{tree}",
+        "HEAD:global",
+        "HEAD:global/parent.yaml",
+    ] {
         let sandbox = repository();
         sandbox.write("global/parent.yaml", parent(2));
         let id = sandbox.id(damaged);
@@ -64,7 +100,11 @@ fn corrupt_objects_are_refused() {
         fs::remove_file(&object).unwrap();
         fs::write(&object, "garbage").unwrap();
         for arguments in [&["lint", "--since", "HEAD"][..], &["diff", "HEAD"]] {
-            refused(&sandbox, arguments, "run `git fsck` to list the missing objects");
+            refused(
+                &sandbox,
+                arguments,
+                "run `git fsck` to list the missing objects",
+            );
         }
     }
 }
@@ -91,10 +131,21 @@ fn comparisons_write_nothing() {
         &["lint", "--auto"],
         &["diff", "HEAD", "-o", "concise"],
         &["diff", "HEAD", "-o", "json"],
-        &["explain-value", "lab", "example/Any/v1", "child", ".values", "--since", "HEAD"],
+        &[
+            "explain-value",
+            "lab",
+            "example/Any/v1",
+            "child",
+            ".values",
+            "--since",
+            "HEAD",
+        ],
     ] {
         let ran = sandbox.run(arguments);
         assert_eq!(ran.code, 0, "{arguments:?}: {ran:?}");
-        assert!(before == bytes(&sandbox.root), "{arguments:?} changed the repository");
+        assert!(
+            before == bytes(&sandbox.root),
+            "{arguments:?} changed the repository"
+        );
     }
 }

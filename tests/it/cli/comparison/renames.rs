@@ -24,9 +24,14 @@ fn outputs(report: &Json) -> Vec<String> {
     let outputs = report["outputs"].as_array().unwrap().iter();
     let row = |it: &Json| {
         let text = |key: &str| it[key].as_str().unwrap_or_default().to_owned();
-        format!("{} {} {}", text("name"), text("status"), text("renamed_from"))
-            .trim_end()
-            .to_owned()
+        format!(
+            "{} {} {}",
+            text("name"),
+            text("status"),
+            text("renamed_from")
+        )
+        .trim_end()
+        .to_owned()
     };
     outputs.filter(|it| it["site"] == "lab").map(row).collect()
 }
@@ -34,24 +39,54 @@ fn outputs(report: &Json) -> Vec<String> {
 #[test]
 fn renamed_document_is_one_edit_with_what_else_changed_in_it() {
     let sandbox = with(&[("global/app.yaml", "app-abc", DATA)]);
-    sandbox.write("global/app.yaml", document("app-def", "global", &DATA.replace("b: 2", "b: 3")));
+    sandbox.write(
+        "global/app.yaml",
+        document("app-def", "global", &DATA.replace("b: 2", "b: 3")),
+    );
     let report = compared(&sandbox);
-    assert_eq!(edited(&report), [r#"renamed .name: "app-abc" -> "app-def""#, "value .b: 2 -> 3"]);
+    assert_eq!(
+        edited(&report),
+        [
+            r#"renamed .name: "app-abc" -> "app-def""#,
+            "value .b: 2 -> 3"
+        ]
+    );
     assert_eq!(outputs(&report), ["app-def changed app-abc"]);
     let ran = sandbox.run(&["diff", "HEAD"]);
-    assert!(ran.stdout.contains("document app-def (global) renamed"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("app-def (renamed from app-abc)"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("2 of 12 outputs changed in all 2 sites\n"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("document app-def (global) renamed"),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        ran.stdout.contains("app-def (renamed from app-abc)"),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        ran.stdout
+            .contains("2 of 12 outputs changed in all 2 sites\n"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
 fn renamed_document_may_be_in_another_file() {
-    let sandbox =
-        with(&[("global/app-abc.yaml", "app-abc", DATA), ("global/z.yaml", "z", "{z: 1}")]);
+    let sandbox = with(&[
+        ("global/app-abc.yaml", "app-abc", DATA),
+        ("global/z.yaml", "z", "{z: 1}"),
+    ]);
     fs::remove_file(sandbox.path("global/app-abc.yaml")).unwrap();
-    sandbox.write("global/zz/app-def.yaml", document("app-def", "global", DATA));
+    sandbox.write(
+        "global/zz/app-def.yaml",
+        document("app-def", "global", DATA),
+    );
     let report = compared(&sandbox);
-    assert_eq!(edited(&report), [r#"renamed .name: "app-abc" -> "app-def""#]);
+    assert_eq!(
+        edited(&report),
+        [r#"renamed .name: "app-abc" -> "app-def""#]
+    );
     assert_eq!(outputs(&report), ["app-def changed app-abc"]);
     // Only the name differs from the removed document.
     for glob in ["*:*:app-abc", "*:*:app-def"] {
@@ -82,8 +117,10 @@ fn documents_that_share_little_are_not_a_rename() {
 
 #[test]
 fn rename_picks_the_most_similar_document() {
-    let sandbox =
-        with(&[("global/one.yaml", "one", DATA), ("global/two.yaml", "two", "{x: 1, y: 2}")]);
+    let sandbox = with(&[
+        ("global/one.yaml", "one", DATA),
+        ("global/two.yaml", "two", "{x: 1, y: 2}"),
+    ]);
     for file in ["one", "two"] {
         fs::remove_file(sandbox.path(&format!("global/{file}.yaml"))).unwrap();
     }
@@ -95,7 +132,10 @@ fn rename_picks_the_most_similar_document() {
     sandbox.write("global/new.yaml", documents.concat());
     let mut found = outputs(&compared(&sandbox));
     found.sort();
-    assert_eq!(found, ["less added", "most changed one", "other changed two"]);
+    assert_eq!(
+        found,
+        ["less added", "most changed one", "other changed two"]
+    );
 }
 
 #[test]
@@ -126,6 +166,9 @@ fn children_of_a_renamed_document_stay_as_they_are() {
     let renamed = super::parent(1).replace("name: parent", "name: progenitor");
     sandbox.write("global/parent.yaml", renamed);
     let report = compared(&sandbox);
-    assert_eq!(edited(&report), [r#"renamed .name: "parent" -> "progenitor""#]);
+    assert_eq!(
+        edited(&report),
+        [r#"renamed .name: "parent" -> "progenitor""#]
+    );
     assert_eq!(outputs(&report), ["progenitor changed parent"]);
 }

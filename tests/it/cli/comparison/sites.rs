@@ -15,8 +15,14 @@ impl Sandbox {
             definition(site, "").replace("site_type: small", &format!("site_type: {site_type}"));
         self.write(&format!("site/{site}/site-definition.yaml"), text);
         let data = format!("{{of: {site}}}");
-        self.write(&format!("site/{site}/only.yaml"), document("only", "site", &data));
-        self.write(&format!("site/{site}/more/own.yaml"), document("own", "site", &data));
+        self.write(
+            &format!("site/{site}/only.yaml"),
+            document("only", "site", &data),
+        );
+        self.write(
+            &format!("site/{site}/more/own.yaml"),
+            document("own", "site", &data),
+        );
     }
 
     fn remove_folder(&self, path: &str) {
@@ -29,7 +35,9 @@ fn outputs(report: &Json) -> BTreeSet<String> {
     let outputs = report["outputs"].as_array().unwrap().iter();
     let row = |it: &Json| {
         let causes = it["causes"].as_array().unwrap().iter();
-        let edits: Vec<&str> = causes.map(|cause| cause["edit"].as_str().unwrap()).collect();
+        let edits: Vec<&str> = causes
+            .map(|cause| cause["edit"].as_str().unwrap())
+            .collect();
         let [site, status] = ["site", "status"].map(|key| it[key].as_str().unwrap());
         format!("{site} {status}: {}", edits.join(","))
     };
@@ -46,16 +54,30 @@ fn added_or_removed_site_is_one_edit() {
     sandbox.commit();
     sandbox.add_site("harbor", "small");
     let report = compared(&sandbox);
-    assert_eq!(edited(&report), ["site/harbor/site-definition.yaml:5 site-added whole ."]);
+    assert_eq!(
+        edited(&report),
+        ["site/harbor/site-definition.yaml:5 site-added whole ."]
+    );
     assert_eq!(outputs(&report), set(&["harbor added: e1"]));
     let sites = report["sites"].as_array().unwrap();
     let harbor = sites.iter().find(|it| it["name"] == "harbor").unwrap();
-    assert_eq!((&harbor["type"], &harbor["base"]), (&Json::from("small"), &Json::Null));
+    assert_eq!(
+        (&harbor["type"], &harbor["base"]),
+        (&Json::from("small"), &Json::Null)
+    );
     assert_eq!(harbor["head"], 6);
     let ran = sandbox.run(&["diff", "HEAD"]);
-    assert!(ran.stdout.contains("site harbor of type small added"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("site harbor of type small added"),
+        "{}",
+        ran.stdout
+    );
     for (most, code) in [("5", 1), ("6", 0)] {
-        assert_eq!(sandbox.run(&["diff", "HEAD", "--max-outputs", most]).code, code, "{most}");
+        assert_eq!(
+            sandbox.run(&["diff", "HEAD", "--max-outputs", most]).code,
+            code,
+            "{most}"
+        );
     }
 
     sandbox.commit();
@@ -69,7 +91,10 @@ fn added_or_removed_site_is_one_edit() {
             "site/lab/site-definition.yaml:5 site-removed whole ."
         ]
     );
-    assert_eq!(outputs(&report), set(&["harbor removed: e1", "lab removed: e2"]));
+    assert_eq!(
+        outputs(&report),
+        set(&["harbor removed: e1", "lab removed: e2"])
+    );
     assert_eq!(sandbox.run(&["diff", "HEAD", "--max-outputs", "1"]).code, 1);
 }
 
@@ -78,8 +103,14 @@ fn files_shared_with_other_sites_are_separate_edits() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     sandbox.add_site("harbor", "small");
-    sandbox.write("global/chart.yaml", document("chart", "global", "{values: {replicas: 2}}"));
-    sandbox.write("type/small/ntp.yaml", document("ntp", "type", "{server: 10.0.0.2}"));
+    sandbox.write(
+        "global/chart.yaml",
+        document("chart", "global", "{values: {replicas: 2}}"),
+    );
+    sandbox.write(
+        "type/small/ntp.yaml",
+        document("ntp", "type", "{server: 10.0.0.2}"),
+    );
     let report = compared(&sandbox);
     assert_eq!(
         edited(&report),
@@ -104,9 +135,15 @@ fn type_used_by_one_site_is_added_and_removed_with_it() {
     let sandbox = Sandbox::with_sites();
     sandbox.commit();
     sandbox.add_site("harbor", "large");
-    sandbox.write("type/large/dns.yaml", document("dns", "type", "{server: 10.0.0.3}"));
+    sandbox.write(
+        "type/large/dns.yaml",
+        document("dns", "type", "{server: 10.0.0.3}"),
+    );
     let report = compared(&sandbox);
-    assert_eq!(edited(&report), ["site/harbor/site-definition.yaml:5 site-added whole ."]);
+    assert_eq!(
+        edited(&report),
+        ["site/harbor/site-definition.yaml:5 site-added whole ."]
+    );
 
     sandbox.add_site("ocean", "large");
     let report = compared(&sandbox);
@@ -154,15 +191,25 @@ fn parts_and_findings_of_an_added_site_are_caused_by_it() {
     sandbox.write("global/cloud/base.yaml", "#cloud-config\npackages: [a]\n");
     sandbox.commit();
     sandbox.add_site("harbor", "small");
-    sandbox.write("site/harbor/cloud/own.yaml", "#cloud-config\npackages: [b]\n");
+    sandbox.write(
+        "site/harbor/cloud/own.yaml",
+        "#cloud-config\npackages: [b]\n",
+    );
     sandbox.write("site/harbor/broken.yaml", broken());
     let report = compared(&sandbox);
-    assert_eq!(edited(&report), ["site/harbor/site-definition.yaml:5 site-added whole ."]);
+    assert_eq!(
+        edited(&report),
+        ["site/harbor/site-definition.yaml:5 site-added whole ."]
+    );
     assert_eq!(outputs(&report), set(&["harbor added: e1"]));
     let report = sandbox.report_of(&["lint", "--since", "HEAD"]);
     let findings = report["findings"].as_array().unwrap().iter();
     let mut sources = findings.filter(|it| it["rule"] == "missing-source");
-    assert_eq!(sources.next().unwrap()["caused_by"], Json::from(vec!["e1"]), "{report:#}");
+    assert_eq!(
+        sources.next().unwrap()["caused_by"],
+        Json::from(vec!["e1"]),
+        "{report:#}"
+    );
 }
 
 #[test]
@@ -173,7 +220,10 @@ fn folder_that_becomes_a_site_covers_only_files_added_with_it() {
     sandbox.commit();
     sandbox.add_site("harbor", "small");
     fs::remove_file(sandbox.path("site/harbor/more/own.yaml")).unwrap();
-    sandbox.write("site/harbor/only.yaml", document("only", "site", "{of: another}"));
+    sandbox.write(
+        "site/harbor/only.yaml",
+        document("only", "site", "{of: another}"),
+    );
     let report = compared(&sandbox);
     assert_eq!(
         edited(&report),
@@ -183,5 +233,10 @@ fn folder_that_becomes_a_site_covers_only_files_added_with_it() {
             "site/harbor/site-definition.yaml:5 site-added whole .",
         ]
     );
-    assert!(outputs(&report).iter().all(|it| it.starts_with("harbor added: ")), "{report:#}");
+    assert!(
+        outputs(&report)
+            .iter()
+            .all(|it| it.starts_with("harbor added: ")),
+        "{report:#}"
+    );
 }

@@ -55,14 +55,21 @@ pub fn form_fault(definition: &Node) -> Option<FormFault> {
         return Some(FormFault::NotAMapping(python_type(&definition.value)));
     };
     let mut entries = mapping.iter();
-    let Some((key, value)) = entries.next() else { return Some(FormFault::Empty) };
+    let Some((key, value)) = entries.next() else {
+        return Some(FormFault::Empty);
+    };
     if entries.next().is_some() {
         return Some(FormFault::SeveralKeys);
     }
-    if !key.as_str().is_some_and(|word| ["AND", "OR", "XOR"].contains(&word)) {
+    if !key
+        .as_str()
+        .is_some_and(|word| ["AND", "OR", "XOR"].contains(&word))
+    {
         return Some(FormFault::NoOperator);
     }
-    let Some(items) = value.as_sequence() else { return Some(FormFault::NotAList) };
+    let Some(items) = value.as_sequence() else {
+        return Some(FormFault::NotAList);
+    };
     items.iter().find_map(item_fault)
 }
 

@@ -19,7 +19,13 @@ pub struct Size {
 }
 
 impl Size {
-    pub const SMALL: Self = Self { sites: 2, documents: 2, inert: 1, findings: 2, shields: 1 };
+    pub const SMALL: Self = Self {
+        sites: 2,
+        documents: 2,
+        inert: 1,
+        findings: 2,
+        shields: 1,
+    };
 }
 
 /// Report of a comparison; `text` makes every string from a word for its role.
@@ -157,7 +163,10 @@ pub fn written(form: ReportFormat, report: &Report) -> String {
     let mut out = Vec::new();
     form.write(
         report,
-        &FormatOptions { listing: FindingFilter::default(), rules: RULES },
+        &FormatOptions {
+            listing: FindingFilter::default(),
+            rules: RULES,
+        },
         &mut out,
     )
     .unwrap();

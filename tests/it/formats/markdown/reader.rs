@@ -31,14 +31,24 @@ pub struct Page {
 pub fn read(markdown: &str) -> Page {
     let arena = Arena::new();
     let root = parse_document(&arena, markdown, &options());
-    let mut reader =
-        Reader { markdown: markdown.lines().collect(), page: Page::default(), open: 0 };
+    let mut reader = Reader {
+        markdown: markdown.lines().collect(),
+        page: Page::default(),
+        open: 0,
+    };
     for node in root.children() {
         reader.block(node);
     }
     assert_eq!(reader.open, 0, "every folded section is closed");
-    let last = reader.page.paragraphs.last().expect("a page has a last line");
-    assert!(last.starts_with("layercake "), "the end of the page is open: {last}");
+    let last = reader
+        .page
+        .paragraphs
+        .last()
+        .expect("a page has a last line");
+    assert!(
+        last.starts_with("layercake "),
+        "the end of the page is open: {last}"
+    );
     reader.page
 }
 
@@ -78,7 +88,10 @@ impl Reader<'_> {
             }
             NodeValue::Table(_) => self.table(node),
             NodeValue::CodeBlock(block) => {
-                assert!(block.fenced && block.closed && block.info == "diff", "{block:?}");
+                assert!(
+                    block.fenced && block.closed && block.info == "diff",
+                    "{block:?}"
+                );
                 self.page.blocks.push(block.literal.clone());
             }
             NodeValue::HtmlBlock(html) => self.html(&html.literal),
@@ -96,13 +109,20 @@ impl Reader<'_> {
     fn html(&mut self, html: &str) {
         match html.trim() {
             "</details>" => {
-                self.open = self.open.checked_sub(1).expect("the closed section is open");
+                self.open = self
+                    .open
+                    .checked_sub(1)
+                    .expect("the closed section is open");
             }
             open => {
                 let summary = open.strip_prefix("<details><summary>");
                 let summary = summary.and_then(|it| it.strip_suffix("</summary>"));
                 let summary = summary.unwrap_or_else(|| panic!("unexpected HTML {html}"));
-                assert!(summary.chars().all(|it| it.is_ascii_alphanumeric() || " ,:".contains(it)));
+                assert!(
+                    summary
+                        .chars()
+                        .all(|it| it.is_ascii_alphanumeric() || " ,:".contains(it))
+                );
                 self.page.folded.push(summary.to_owned());
                 self.open += 1;
             }
@@ -172,7 +192,10 @@ fn assert_quiet(text: &str) {
         }
     }
     let is_commit = |it: &str| it.len() > 6 && it.bytes().all(|it| it.is_ascii_hexdigit());
-    if text.split(|it: char| !it.is_ascii_alphanumeric()).any(is_commit) {
+    if text
+        .split(|it: char| !it.is_ascii_alphanumeric())
+        .any(is_commit)
+    {
         found += " a commit";
     }
     for word in text.split_whitespace() {

@@ -20,98 +20,331 @@ pub(super) struct Files {
 
 /// Kinds whose cost should be linear in their size.
 pub(super) const KINDS: [Kind; 35] = [
-    Kind { name: "ignore comments", size: 6_000, make: ignore_comments },
-    Kind { name: "unknown keys beside as many known", size: 1_500, make: unknown_keys },
-    Kind { name: "missing keys", size: 8_000, make: missing_keys },
-    Kind { name: "labels that all have", size: 400, make: shared_labels },
-    Kind { name: "selectors that match nearly", size: 400, make: missing_parents },
-    Kind { name: "sources that are nearly there", size: 800, make: missing_sources },
-    Kind { name: "long names", size: 50_000, make: long_labels },
-    Kind { name: "empty documents", size: 60_000, make: empty_documents },
-    Kind { name: "repeated keys on one line", size: 6_000, make: repeated_keys },
-    Kind { name: "unknown tags in a broken document", size: 4_000, make: unknown_tags },
-    Kind { name: "anchors and aliases", size: 6_000, make: aliases },
-    Kind { name: "merge keys", size: 400, make: merge_keys },
-    Kind { name: "layers", size: 4_000, make: layers },
-    Kind { name: "a cycle", size: 400, make: cycle },
-    Kind { name: "patterns that track back", size: 60, make: patterns },
-    Kind { name: "a list of other items", size: 15_000, make: other_items },
-    Kind { name: "a mapping of other values", size: 2_000, make: other_values },
-    Kind { name: "edits that are stopped", size: 1_000, make: stopped_edits },
-    Kind { name: "documents with other names", size: 400, make: other_names },
-    Kind { name: "renamed and edited documents", size: 400, make: renamed_documents },
-    Kind { name: "a list in another order", size: 4_000, make: other_order },
-    Kind { name: "documents of a site that came", size: 800, make: new_site },
-    Kind { name: "new findings", size: 300, make: new_findings },
-    Kind { name: "collections inside each other", size: 30_000, make: deep },
-    Kind { name: "parts of a message", size: 2_000, make: mime_parts },
-    Kind { name: "files of cloud-config", size: 1_000, make: cloud_parts },
-    Kind { name: "lists that replace each other", size: 2_000, make: replacing_parts },
-    Kind { name: "operations of a patch", size: 4_000, make: patch_operations },
-    Kind { name: "sites", size: 500, make: sites },
-    Kind { name: "references", size: 1_000, make: references },
-    Kind { name: "destinations that are nearly there", size: 4_000, make: near_destinations },
-    Kind { name: "property groups", size: 3_000, make: property_groups },
-    Kind { name: "lines that are read in another spelling", size: 2_000, make: odd_spellings },
-    Kind { name: "documents that differ in both meanings", size: 400, make: undecided_documents },
-    Kind { name: "schemas that lead into each other twice", size: 2_000, make: doubled_schemas },
+    Kind {
+        name: "ignore comments",
+        size: 6_000,
+        make: ignore_comments,
+    },
+    Kind {
+        name: "unknown keys beside as many known",
+        size: 1_500,
+        make: unknown_keys,
+    },
+    Kind {
+        name: "missing keys",
+        size: 8_000,
+        make: missing_keys,
+    },
+    Kind {
+        name: "labels that all have",
+        size: 400,
+        make: shared_labels,
+    },
+    Kind {
+        name: "selectors that match nearly",
+        size: 400,
+        make: missing_parents,
+    },
+    Kind {
+        name: "sources that are nearly there",
+        size: 800,
+        make: missing_sources,
+    },
+    Kind {
+        name: "long names",
+        size: 50_000,
+        make: long_labels,
+    },
+    Kind {
+        name: "empty documents",
+        size: 60_000,
+        make: empty_documents,
+    },
+    Kind {
+        name: "repeated keys on one line",
+        size: 6_000,
+        make: repeated_keys,
+    },
+    Kind {
+        name: "unknown tags in a broken document",
+        size: 4_000,
+        make: unknown_tags,
+    },
+    Kind {
+        name: "anchors and aliases",
+        size: 6_000,
+        make: aliases,
+    },
+    Kind {
+        name: "merge keys",
+        size: 400,
+        make: merge_keys,
+    },
+    Kind {
+        name: "layers",
+        size: 4_000,
+        make: layers,
+    },
+    Kind {
+        name: "a cycle",
+        size: 400,
+        make: cycle,
+    },
+    Kind {
+        name: "patterns that track back",
+        size: 60,
+        make: patterns,
+    },
+    Kind {
+        name: "a list of other items",
+        size: 15_000,
+        make: other_items,
+    },
+    Kind {
+        name: "a mapping of other values",
+        size: 2_000,
+        make: other_values,
+    },
+    Kind {
+        name: "edits that are stopped",
+        size: 1_000,
+        make: stopped_edits,
+    },
+    Kind {
+        name: "documents with other names",
+        size: 400,
+        make: other_names,
+    },
+    Kind {
+        name: "renamed and edited documents",
+        size: 400,
+        make: renamed_documents,
+    },
+    Kind {
+        name: "a list in another order",
+        size: 4_000,
+        make: other_order,
+    },
+    Kind {
+        name: "documents of a site that came",
+        size: 800,
+        make: new_site,
+    },
+    Kind {
+        name: "new findings",
+        size: 300,
+        make: new_findings,
+    },
+    Kind {
+        name: "collections inside each other",
+        size: 30_000,
+        make: deep,
+    },
+    Kind {
+        name: "parts of a message",
+        size: 2_000,
+        make: mime_parts,
+    },
+    Kind {
+        name: "files of cloud-config",
+        size: 1_000,
+        make: cloud_parts,
+    },
+    Kind {
+        name: "lists that replace each other",
+        size: 2_000,
+        make: replacing_parts,
+    },
+    Kind {
+        name: "operations of a patch",
+        size: 4_000,
+        make: patch_operations,
+    },
+    Kind {
+        name: "sites",
+        size: 500,
+        make: sites,
+    },
+    Kind {
+        name: "references",
+        size: 1_000,
+        make: references,
+    },
+    Kind {
+        name: "destinations that are nearly there",
+        size: 4_000,
+        make: near_destinations,
+    },
+    Kind {
+        name: "property groups",
+        size: 3_000,
+        make: property_groups,
+    },
+    Kind {
+        name: "lines that are read in another spelling",
+        size: 2_000,
+        make: odd_spellings,
+    },
+    Kind {
+        name: "documents that differ in both meanings",
+        size: 400,
+        make: undecided_documents,
+    },
+    Kind {
+        name: "schemas that lead into each other twice",
+        size: 2_000,
+        make: doubled_schemas,
+    },
 ];
 
 /// Kinds whose cost is the product of two parts of the input, up to a limit.
 pub(super) const PRODUCTS: [Kind; 8] = [
-    Kind { name: "options of an enum and values", size: 4_000, make: enum_values },
-    Kind { name: "sites and documents", size: 200, make: sites_and_documents },
-    Kind { name: "sites and changed documents", size: 50, make: changed_documents_of_sites },
-    Kind { name: "a schema, sites and documents", size: 100, make: schema_of_sites },
-    Kind { name: "entries of a parent and its children", size: 200, make: children },
+    Kind {
+        name: "options of an enum and values",
+        size: 4_000,
+        make: enum_values,
+    },
+    Kind {
+        name: "sites and documents",
+        size: 200,
+        make: sites_and_documents,
+    },
+    Kind {
+        name: "sites and changed documents",
+        size: 50,
+        make: changed_documents_of_sites,
+    },
+    Kind {
+        name: "a schema, sites and documents",
+        size: 100,
+        make: schema_of_sites,
+    },
+    Kind {
+        name: "entries of a parent and its children",
+        size: 200,
+        make: children,
+    },
     Kind {
         name: "changed entries of a parent and its children",
         size: 100,
         make: changed_children,
     },
-    Kind { name: "changed entries of a source and its readers", size: 100, make: changed_readers },
-    Kind { name: "edits that change a text together", size: 100, make: joint_edits },
+    Kind {
+        name: "changed entries of a source and its readers",
+        size: 100,
+        make: changed_readers,
+    },
+    Kind {
+        name: "edits that change a text together",
+        size: 100,
+        make: joint_edits,
+    },
 ];
 
 /// Kinds whose document `x` is compared and blamed, in linear time.
 pub(super) const COMPARED: [Kind; 6] = [
-    Kind { name: "named items in reverse", size: 1_000, make: reversed_items },
-    Kind { name: "nested mappings that moved by one", size: 1_000, make: moved_mappings },
-    Kind { name: "nested mappings that are others", size: 600, make: other_mappings },
-    Kind { name: "items that move between others", size: 1_500, make: moving_items },
-    Kind { name: "values that all differ", size: 1_500, make: other_values },
-    Kind { name: "keys below many others", size: 300, make: deep_keys },
+    Kind {
+        name: "named items in reverse",
+        size: 1_000,
+        make: reversed_items,
+    },
+    Kind {
+        name: "nested mappings that moved by one",
+        size: 1_000,
+        make: moved_mappings,
+    },
+    Kind {
+        name: "nested mappings that are others",
+        size: 600,
+        make: other_mappings,
+    },
+    Kind {
+        name: "items that move between others",
+        size: 1_500,
+        make: moving_items,
+    },
+    Kind {
+        name: "values that all differ",
+        size: 1_500,
+        make: other_values,
+    },
+    Kind {
+        name: "keys below many others",
+        size: 300,
+        make: deep_keys,
+    },
 ];
 
 /// Kinds that put values in so many places that the cost is bounded by limits, or whose cost is the
 /// product of values and steps, of at most a hundred kilobytes.
 pub(super) const MULTIPLIED: [Kind; 8] = [
-    Kind { name: "lists of aliases", size: 16, make: alias_lists },
-    Kind { name: "longer lists of aliases", size: 19, make: alias_lists },
-    Kind { name: "mappings of aliases", size: 19, make: alias_mappings },
-    Kind { name: "substitutions from all earlier documents", size: 13, make: mesh },
-    Kind { name: "more of them", size: 18, make: mesh },
-    Kind { name: "a chain of substitutions", size: 150, make: chain },
-    Kind { name: "values of other documents", size: 380, make: substituted_values },
-    Kind { name: "alternatives and documents that match none", size: 100, make: alternatives },
+    Kind {
+        name: "lists of aliases",
+        size: 16,
+        make: alias_lists,
+    },
+    Kind {
+        name: "longer lists of aliases",
+        size: 19,
+        make: alias_lists,
+    },
+    Kind {
+        name: "mappings of aliases",
+        size: 19,
+        make: alias_mappings,
+    },
+    Kind {
+        name: "substitutions from all earlier documents",
+        size: 13,
+        make: mesh,
+    },
+    Kind {
+        name: "more of them",
+        size: 18,
+        make: mesh,
+    },
+    Kind {
+        name: "a chain of substitutions",
+        size: 150,
+        make: chain,
+    },
+    Kind {
+        name: "values of other documents",
+        size: 380,
+        make: substituted_values,
+    },
+    Kind {
+        name: "alternatives and documents that match none",
+        size: 100,
+        make: alternatives,
+    },
 ];
 
 /// Repository with one site, which has these documents.
 pub(super) fn site(documents: String) -> Files {
-    Files { base: site_files(documents), head: None }
+    Files {
+        base: site_files(documents),
+        head: None,
+    }
 }
 
 fn site_files(documents: String) -> Vec<(String, String)> {
     vec![
         ("global/policy.yaml".into(), three_layers()),
-        ("type/lab/any.yaml".into(), document("any", "layer: type", "", "{}")),
+        (
+            "type/lab/any.yaml".into(),
+            document("any", "layer: type", "", "{}"),
+        ),
         ("site/lab/site-definition.yaml".into(), definition("lab")),
         ("site/lab/documents.yaml".into(), documents),
     ]
 }
 
 pub(super) fn compared(base: String, head: String) -> Files {
-    Files { base: site_files(base), head: Some(site_files(head)) }
+    Files {
+        base: site_files(base),
+        head: Some(site_files(head)),
+    }
 }
 
 fn plain(name: &str, data: &str) -> String {
@@ -140,7 +373,10 @@ fn schema(text: &str) -> String {
 
 /// Each byte order mark at the start of a line is reported separately.
 fn odd_spellings(size: usize) -> Files {
-    site(plain("a", &format!("[\n{}]", "x,\n\u{feff}y,\n".repeat(size))))
+    site(plain(
+        "a",
+        &format!("[\n{}]", "x,\n\u{feff}y,\n".repeat(size)),
+    ))
 }
 
 /// A merge at an index of a list is rendered differently in the two meanings.
@@ -149,9 +385,17 @@ fn undecided_documents(size: usize) -> Files {
     let child = "abstract: false, layer: site, parentSelector: {p: p}, actions: [{method: merge, \
                  path: '.l[2]'}]";
     let items = joined(40, |at| format!("{{k{at}: v}}"));
-    let children =
-        documents(size, |at| document(&format!("n{at}"), child, "", &format!("{{l: [{items}]}}")));
-    site(document("p", parent, "  labels: {p: p}\n", &format!("{{l: [{items}]}}")) + &children)
+    let children = documents(size, |at| {
+        document(&format!("n{at}"), child, "", &format!("{{l: [{items}]}}"))
+    });
+    site(
+        document(
+            "p",
+            parent,
+            "  labels: {p: p}\n",
+            &format!("{{l: [{items}]}}"),
+        ) + &children,
+    )
 }
 
 fn ignore_comments(size: usize) -> Files {
@@ -162,15 +406,18 @@ fn ignore_comments(size: usize) -> Files {
 fn unknown_keys(size: usize) -> Files {
     let tail = "a".repeat(40);
     let known = joined(size, |at| format!("key{at:05}{tail}: {{type: string}}"));
-    let schema =
-        schema(&format!("{{type: object, additionalProperties: false, properties: {{{known}}}}}"));
+    let schema = schema(&format!(
+        "{{type: object, additionalProperties: false, properties: {{{known}}}}}"
+    ));
     let unknown = joined(size, |at| format!("kxy{at:05}{tail}: x"));
     site(schema + &plain("a", &format!("{{{unknown}}}")))
 }
 
 fn enum_values(size: usize) -> Files {
     let options = joined(size, |at| format!("option{at}"));
-    let schema = schema(&format!("{{properties: {{l: {{items: {{enum: [{options}]}}}}}}}}"));
+    let schema = schema(&format!(
+        "{{properties: {{l: {{items: {{enum: [{options}]}}}}}}}}"
+    ));
     let values = joined(size, |at| format!("optoin{at}"));
     site(schema + &plain("a", &format!("{{l: [{values}]}}")))
 }
@@ -192,12 +439,18 @@ fn selecting(name: &str, labels: &str, selector: &str) -> String {
 
 fn shared_labels(size: usize) -> Files {
     let labels = joined(30, |at| format!("l{at}: v"));
-    site(documents(size, |at| selecting(&format!("n{at}"), &labels, &labels)))
+    site(documents(size, |at| {
+        selecting(&format!("n{at}"), &labels, &labels)
+    }))
 }
 
 fn missing_parents(size: usize) -> Files {
     site(documents(size, |at| {
-        selecting(&format!("n{at}"), &format!("a: label{at}x"), &format!("a: label{at}"))
+        selecting(
+            &format!("n{at}"),
+            &format!("a: label{at}x"),
+            &format!("a: label{at}"),
+        )
     }))
 }
 
@@ -207,7 +460,12 @@ fn missing_sources(size: usize) -> Files {
             "  substitutions: [{{src: {{schema: example/Kind/v1, name: name-{at}-x, path: .}}, \
              dest: {{path: .a}}}}]\n"
         );
-        document(&format!("name-{at}-y"), "abstract: false, layer: site", &more, "{}")
+        document(
+            &format!("name-{at}-y"),
+            "abstract: false, layer: site",
+            &more,
+            "{}",
+        )
     }))
 }
 
@@ -240,7 +498,9 @@ fn merge_keys(size: usize) -> Files {
         0 => "&m0 {k0: 1}".to_owned(),
         _ => format!("&m{at} {{<<: *m{}, k{at}: 1}}", at - 1),
     });
-    site(documents(8, |at| plain(&format!("n{at}"), &format!("{{l: [{mappings}]}}"))))
+    site(documents(8, |at| {
+        plain(&format!("n{at}"), &format!("{{l: [{mappings}]}}"))
+    }))
 }
 
 fn layers(size: usize) -> Files {
@@ -263,7 +523,12 @@ fn substituting(name: &str, source: &str, dest: &str, data: &str) -> String {
 
 fn cycle(size: usize) -> Files {
     site(documents(size, |at| {
-        substituting(&format!("n{at}"), &format!("n{}", (at + 1) % size), "v", "{}")
+        substituting(
+            &format!("n{at}"),
+            &format!("n{}", (at + 1) % size),
+            "v",
+            "{}",
+        )
     }))
 }
 
@@ -281,25 +546,36 @@ fn patterns(size: usize) -> Files {
     });
     // The number of sites is constant, so that twice the size is twice the documents.
     let mut files = site(plain("x", "{}"));
-    files.base.push(("global/s.yaml".into(), document("s", "layer: global", "", "y")));
+    files.base.push((
+        "global/s.yaml".into(),
+        document("s", "layer: global", "", "y"),
+    ));
     files.base.push(("type/lab/children.yaml".into(), children));
     for at in 0..10 {
         let definition = definition(&format!("s{at}"));
-        files.base.push((format!("site/s{at}/site-definition.yaml"), definition));
+        files
+            .base
+            .push((format!("site/s{at}/site-definition.yaml"), definition));
     }
     files
 }
 
 fn other_items(size: usize) -> Files {
     let list = |from: usize| {
-        plain("a", &format!("{{l: [{}]}}", joined(size, |at| (from + at).to_string())))
+        plain(
+            "a",
+            &format!("{{l: [{}]}}", joined(size, |at| (from + at).to_string())),
+        )
     };
     compared(list(0), list(1_000_000))
 }
 
 fn other_values(size: usize) -> Files {
     let mapping = |value: &str| {
-        plain("x", &format!("{{{}}}", joined(size, |at| format!("k{at}: {value}{at}"))))
+        plain(
+            "x",
+            &format!("{{{}}}", joined(size, |at| format!("k{at}: {value}{at}"))),
+        )
     };
     compared(mapping("x"), mapping("y"))
 }
@@ -326,7 +602,10 @@ fn renamed_documents(size: usize) -> Files {
     let values = joined(40, |at| format!("k{at}: v"));
     let side = |side: &str| {
         documents(size, |at| {
-            plain(&format!("{side}{at}"), &format!("{{{values}, own: {side}{at}}}"))
+            plain(
+                &format!("{side}{at}"),
+                &format!("{{{values}, own: {side}{at}}}"),
+            )
         })
     };
     compared(side("a"), side("b"))
@@ -355,7 +634,10 @@ fn new_site(size: usize) -> Files {
         "site/new/documents.yaml".into(),
         documents(size, |at| plain(&format!("n{at}"), "{a: 1}")),
     ));
-    Files { base: side("1"), head: Some(head) }
+    Files {
+        base: side("1"),
+        head: Some(head),
+    }
 }
 
 fn other_order(size: usize) -> Files {
@@ -373,7 +655,13 @@ fn other_names(size: usize) -> Files {
 
 fn new_findings(size: usize) -> Files {
     let keys = |count: usize| {
-        plain("a", &format!("{{{}}}", joined(size, |at| format!("k{}: {at}", at % count))))
+        plain(
+            "a",
+            &format!(
+                "{{{}}}",
+                joined(size, |at| format!("k{}: {at}", at % count))
+            ),
+        )
     };
     compared(keys(size), keys(size / 2))
 }
@@ -385,11 +673,20 @@ pub(super) fn copies(count: usize) -> Files {
         let mut files = site_files(plain("x", "{}"));
         let configuration = "cloud-config:\n  - {name: g, parts: [\"site/{site}/cloud/*\"]}\n";
         files.push(("layercake.yaml".into(), configuration.into()));
-        files.push(("site/lab/cloud/a".into(), format!("#cloud-config\na: [{value}]\n")));
-        files.push(("site/lab/cloud/b".into(), format!("#cloud-config-jsonp\n[{patch}]\n")));
+        files.push((
+            "site/lab/cloud/a".into(),
+            format!("#cloud-config\na: [{value}]\n"),
+        ));
+        files.push((
+            "site/lab/cloud/b".into(),
+            format!("#cloud-config-jsonp\n[{patch}]\n"),
+        ));
         files
     };
-    Files { base: files("x"), head: Some(files("y")) }
+    Files {
+        base: files("x"),
+        head: Some(files("y")),
+    }
 }
 
 /// Documents each of which substitutes from all earlier ones.
@@ -405,8 +702,17 @@ fn mesh(count: usize) -> Files {
                 )
                 .unwrap();
             }
-            let name = if at + 1 == count { "x".to_owned() } else { format!("n{at}") };
-            document(&name, "abstract: false, layer: site", &more, &format!("{{v: {value}}}"))
+            let name = if at + 1 == count {
+                "x".to_owned()
+            } else {
+                format!("n{at}")
+            };
+            document(
+                &name,
+                "abstract: false, layer: site",
+                &more,
+                &format!("{{v: {value}}}"),
+            )
         })
     };
     compared(all("x"), all("y"))
@@ -468,7 +774,10 @@ fn substituted_values(size: usize) -> Files {
 fn deep_keys(size: usize) -> Files {
     let all = |value: &str| {
         let keys = joined(size, |at| format!("k{at}: {value}"));
-        plain("x", &format!("{}{{{keys}}}{}", "{a: ".repeat(200), "}".repeat(200)))
+        plain(
+            "x",
+            &format!("{}{{{keys}}}{}", "{a: ".repeat(200), "}".repeat(200)),
+        )
     };
     compared(all("v"), all("w"))
 }
@@ -483,11 +792,15 @@ fn aliases_of(depth: usize, one: fn(usize) -> String) -> Files {
 }
 
 fn alias_lists(depth: usize) -> Files {
-    aliases_of(depth, |at| format!("  a{at}: &a{at} [*a{0}, *a{0}]\n", at - 1))
+    aliases_of(depth, |at| {
+        format!("  a{at}: &a{at} [*a{0}, *a{0}]\n", at - 1)
+    })
 }
 
 fn alias_mappings(depth: usize) -> Files {
-    aliases_of(depth, |at| format!("  a{at}: &a{at} {{l: *a{0}, r: *a{0}}}\n", at - 1))
+    aliases_of(depth, |at| {
+        format!("  a{at}: &a{at} {{l: *a{0}, r: *a{0}}}\n", at - 1)
+    })
 }
 
 /// Documents each of which substitutes from the previous one.
@@ -495,7 +808,11 @@ fn chain(count: usize) -> Files {
     let all = |value: &str| {
         let data = format!("{{v: {value}}}");
         let rest = (1..count).map(|at| {
-            let name = if at + 1 == count { "x".to_owned() } else { format!("n{at}") };
+            let name = if at + 1 == count {
+                "x".to_owned()
+            } else {
+                format!("n{at}")
+            };
             substituting(&name, &format!("n{}", at - 1), "s", &data)
         });
         plain("n0", &data) + &rest.collect::<String>()
@@ -526,7 +843,8 @@ fn cloud_config(files: impl IntoIterator<Item = String>) -> Files {
     let parts = files.into_iter().enumerate();
     let parts = parts.map(|(at, text)| (format!("site/lab/cloud/{at:06}"), text));
     let mut all = site(plain("x", "{}"));
-    all.base.push(("layercake.yaml".into(), configuration.into()));
+    all.base
+        .push(("layercake.yaml".into(), configuration.into()));
     all.base.extend(parts);
     all
 }
@@ -549,8 +867,9 @@ fn replacing_parts(size: usize) -> Files {
 }
 
 fn patch_operations(size: usize) -> Files {
-    let operations =
-        joined(size, |at| format!(r#"{{"op": "add", "path": "/a/0", "value": {at}}}"#));
+    let operations = joined(size, |at| {
+        format!(r#"{{"op": "add", "path": "/a/0", "value": {at}}}"#)
+    });
     let patch = format!("#cloud-config-jsonp\n[{operations}]\n");
     cloud_config(["#cloud-config\na: []\n".to_owned(), patch])
 }
@@ -558,10 +877,12 @@ fn patch_operations(size: usize) -> Files {
 fn with_sites(size: usize, global: String) -> Files {
     let mut files = site(plain("x", "{}"));
     files.base.push(("global/documents.yaml".into(), global));
-    files.base.extend(
-        (0..size)
-            .map(|at| (format!("site/s{at}/site-definition.yaml"), definition(&format!("s{at}")))),
-    );
+    files.base.extend((0..size).map(|at| {
+        (
+            format!("site/s{at}/site-definition.yaml"),
+            definition(&format!("s{at}")),
+        )
+    }));
     files
 }
 
@@ -577,17 +898,30 @@ fn sites(size: usize) -> Files {
 const MANY_SITES: usize = 100;
 
 fn sites_and_documents(size: usize) -> Files {
-    with_sites(MANY_SITES, documents(size, |at| global(&format!("g{at}"), "{a: 1}")))
+    with_sites(
+        MANY_SITES,
+        documents(size, |at| global(&format!("g{at}"), "{a: 1}")),
+    )
 }
 
 fn changed_documents_of_sites(size: usize) -> Files {
-    let all =
-        |data: &str| with_sites(MANY_SITES, documents(size, |at| global(&format!("g{at}"), data)));
-    Files { head: Some(all("{a: 2}").base), ..all("{a: 1}") }
+    let all = |data: &str| {
+        with_sites(
+            MANY_SITES,
+            documents(size, |at| global(&format!("g{at}"), data)),
+        )
+    };
+    Files {
+        head: Some(all("{a: 2}").base),
+        ..all("{a: 1}")
+    }
 }
 
 fn schema_of_sites(size: usize) -> Files {
-    let required = schema(&format!("{{required: [{}]}}", joined(size, |at| format!("k{at}"))));
+    let required = schema(&format!(
+        "{{required: [{}]}}",
+        joined(size, |at| format!("k{at}"))
+    ));
     with_sites(
         MANY_SITES,
         required + &documents(size / 10, |at| global(&format!("g{at}"), "{a: 1}")),
@@ -616,7 +950,12 @@ fn near_destinations(size: usize) -> Files {
     };
     let more = format!("  substitutions:\n{}", documents(size, substitution));
     let keys = joined(size, |at| format!("key{at}: 1"));
-    let all = document("d", "abstract: false, layer: site", &more, &format!("{{{keys}}}"));
+    let all = document(
+        "d",
+        "abstract: false, layer: site",
+        &more,
+        &format!("{{{keys}}}"),
+    );
     site(plain("s", "v") + &all)
 }
 
@@ -626,8 +965,9 @@ fn property_groups(size: usize) -> Files {
     let properties = joined(size, |at| format!("k{at}: {{type: string}}"));
     let groups = joined(size, group);
     site(
-        schema(&format!("{{propertyGroups: [{groups}], properties: {{{properties}}}}}"))
-            + &plain("a", &format!("{{{keys}}}")),
+        schema(&format!(
+            "{{propertyGroups: [{groups}], properties: {{{properties}}}}}"
+        )) + &plain("a", &format!("{{{keys}}}")),
     )
 }
 
@@ -635,7 +975,10 @@ fn doubled_schemas(size: usize) -> Files {
     let to = |at| format!("{{$ref: '#/definitions/d{at}'}}");
     let doubled = |at| format!("d{at}: {{allOf: [{}, {}]}}", to(at + 1), to(at + 1));
     let definitions = joined(size, doubled);
-    let text = format!("{{definitions: {{{definitions}, d{size}: {{}}}}, allOf: [{}]}}", to(0));
+    let text = format!(
+        "{{definitions: {{{definitions}, d{size}: {{}}}}, allOf: [{}]}}",
+        to(0)
+    );
     site(schema(&text) + &plain("a", "{}"))
 }
 
@@ -644,8 +987,12 @@ fn entries(size: usize, value: &str) -> String {
 }
 
 fn parent_and_children(size: usize, value: &str) -> String {
-    let parent =
-        document("p", "abstract: true, layer: global", "  labels: {a: p}\n", &entries(size, value));
+    let parent = document(
+        "p",
+        "abstract: true, layer: global",
+        "  labels: {a: p}\n",
+        &entries(size, value),
+    );
     let layering =
         "abstract: false, layer: site, parentSelector: {a: p}, actions: [{method: merge, path: .}]";
     let child = |at| document(&format!("n{at}"), layering, "", &format!("{{z{at}: 1}}"));
@@ -657,7 +1004,10 @@ fn children(size: usize) -> Files {
 }
 
 fn changed_children(size: usize) -> Files {
-    compared(parent_and_children(size, "1"), parent_and_children(size, "2"))
+    compared(
+        parent_and_children(size, "1"),
+        parent_and_children(size, "2"),
+    )
 }
 
 fn changed_readers(size: usize) -> Files {
@@ -679,8 +1029,12 @@ fn joint_edits(size: usize) -> Files {
         };
         let more = format!("  substitutions:\n{}", documents(size, substitution));
         let text = documents(size, |at| format!("X{at}X "));
-        let reader =
-            document("d", "abstract: false, layer: site", &more, &format!("{{k: '{text}'}}"));
+        let reader = document(
+            "d",
+            "abstract: false, layer: site",
+            &more,
+            &format!("{{k: '{text}'}}"),
+        );
         documents(size, source) + &reader
     };
     compared(all("v"), all("w"))

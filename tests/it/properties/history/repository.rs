@@ -17,11 +17,17 @@ pub struct File {
 
 impl File {
     fn of<const N: usize>(documents: [Json; N]) -> Self {
-        Self { documents: documents.into(), junk: String::new() }
+        Self {
+            documents: documents.into(),
+            junk: String::new(),
+        }
     }
 
     pub fn text(&self) -> String {
-        let documents = self.documents.iter().map(|document| format!("---\n{document}\n"));
+        let documents = self
+            .documents
+            .iter()
+            .map(|document| format!("---\n{document}\n"));
         documents.chain([self.junk.clone()]).collect()
     }
 }
@@ -30,7 +36,11 @@ impl File {
 pub fn initial() -> Files {
     let [policy, base, plain, secrets] = global_files();
     let chart = with(
-        document("chart", "type", json!({"y": "chart", "values": {"t": "type"}})),
+        document(
+            "chart",
+            "type",
+            json!({"y": "chart", "values": {"t": "type"}}),
+        ),
         json!({
             "labels": {"is": "chart"},
             "layeringDefinition": {"parentSelector": {"is": "base"}, "actions": [{"method": "merge", "path": "."}]},
@@ -41,7 +51,11 @@ pub fn initial() -> Files {
             ],
         }),
     );
-    let more = document("more", "type", json!({"more": [{"id": 1, "v": "x"}, {"id": 2}], "k": 7}));
+    let more = document(
+        "more",
+        "type",
+        json!({"more": [{"id": 1, "v": "x"}, {"id": 2}], "k": 7}),
+    );
     let mut files = Files::from([
         ("README.md".to_owned(), File::default()),
         ("global/policy.yaml".to_owned(), policy),
@@ -88,23 +102,36 @@ fn global_files() -> [File; 4] {
         "ids": [{"id": 1, "v": 1}, {"id": "x", "v": {"w": 2}}],
         "mixed": [1, "t", {"k": 1}, ["n"], null, 1.5, true, {"k": 2}],
     });
-    let secret =
-        with(document("secret", "global", json!("hush")), json!({"storagePolicy": "encrypted"}));
+    let secret = with(
+        document("secret", "global", json!("hush")),
+        json!({"storagePolicy": "encrypted"}),
+    );
     let keys = with(
-        document("keys", "global", json!({"pair": {"public": "p", "private": "q"}, "n": ["k"]})),
+        document(
+            "keys",
+            "global",
+            json!({"pair": {"public": "p", "private": "q"}, "n": ["k"]}),
+        ),
         json!({"storagePolicy": "encrypted"}),
     );
     [
         File::of([policy]),
         File::of([base, document("images", "global", images)]),
-        File::of([document("plain", "global", plain), document("text", "global", json!("text"))]),
+        File::of([
+            document("plain", "global", plain),
+            document("text", "global", json!("text")),
+        ]),
         File::of([secret, keys]),
     ]
 }
 
 fn site_files(site: &str) -> [File; 3] {
     let local = with(
-        document("local", "site", json!({"here": site, "list": [{"name": "r"}]})),
+        document(
+            "local",
+            "site",
+            json!({"here": site, "list": [{"name": "r"}]}),
+        ),
         json!({
             "layeringDefinition": {
                 "parentSelector": {"is": "chart"},
@@ -113,7 +140,11 @@ fn site_files(site: &str) -> [File; 3] {
             "substitutions": [substitution(["more", ".k"], ".k")],
         }),
     );
-    let own = document("own", "site", json!({"of": [site, "own"], "m": {"s": site}}));
+    let own = document(
+        "own",
+        "site",
+        json!({"of": [site, "own"], "m": {"s": site}}),
+    );
     [definition(site), File::of([local]), File::of([own])]
 }
 
@@ -162,7 +193,10 @@ pub fn substitution([name, path]: [&str; 2], dest: &str) -> Json {
 /// Documents with arbitrary data, by path and index.
 pub fn documents(files: &Files) -> Vec<(String, usize)> {
     let all = files.iter().flat_map(|(path, file)| {
-        file.documents.iter().enumerate().map(move |(at, document)| (path, at, document))
+        file.documents
+            .iter()
+            .enumerate()
+            .map(move |(at, document)| (path, at, document))
     });
     let free = all.filter(|(.., document)| document["schema"] == "example/Any/v1");
     free.map(|(path, at, _)| (path.clone(), at)).collect()
@@ -179,7 +213,9 @@ pub fn place_in(data: &Json, which: Index, applies: impl Fn(&Json) -> bool) -> O
 fn add_places(value: &Json, at: String, places: &mut Vec<String>) {
     match value {
         Json::Object(entries) => {
-            entries.iter().for_each(|(key, it)| add_places(it, format!("{at}/{key}"), places));
+            entries
+                .iter()
+                .for_each(|(key, it)| add_places(it, format!("{at}/{key}"), places));
         }
         Json::Array(items) => {
             items
@@ -200,7 +236,9 @@ pub fn layer_files(files: &Files) -> Vec<String> {
 
 /// Names of the site folders.
 pub fn sites(files: &Files) -> Vec<String> {
-    let sites = files.keys().filter_map(|path| path.strip_prefix("site/")?.split('/').next());
+    let sites = files
+        .keys()
+        .filter_map(|path| path.strip_prefix("site/")?.split('/').next());
     let mut sites: Vec<String> = sites.map(ToOwned::to_owned).collect();
     sites.dedup();
     sites

@@ -119,32 +119,56 @@ pub fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let values = select(vec![json!(1), json!(2), json!("t"), json!("a"), json!("c"), Json::Null]);
+    let values = select(vec![
+        json!(1),
+        json!(2),
+        json!("t"),
+        json!("a"),
+        json!("c"),
+        Json::Null,
+    ]);
     let value = prop_oneof![8 => values, 1 => Just(json!({})), 1 => Just(json!({"k": [1, "t"]}))];
     let indexes = (any::<Index>(), any::<Index>(), any::<Index>());
-    (select(WHAT.to_vec()), prop::bool::weighted(0.35), indexes, value).prop_map(
-        |(what, forks, (branch, first, second), value)| Step {
+    (
+        select(WHAT.to_vec()),
+        prop::bool::weighted(0.35),
+        indexes,
+        value,
+    )
+        .prop_map(|(what, forks, (branch, first, second), value)| Step {
             what,
             branch,
             forks,
             first,
             second,
             value,
-        },
-    )
+        })
 }
 
 impl History {
     pub fn of(steps: &[Step]) -> Self {
-        let first = MadeCommit { parents: Vec::new(), files: initial(), what: None };
-        let mut history = Self { commits: vec![first] };
+        let first = MadeCommit {
+            parents: Vec::new(),
+            files: initial(),
+            what: None,
+        };
+        let mut history = Self {
+            commits: vec![first],
+        };
         let mut tips = vec![0];
         for step in steps {
             history.add(step, &mut tips);
         }
         if tips.len() > 1 {
-            let what = if tips.len() > 2 { What::Octopus } else { What::Merge };
-            let last = Step { what, ..steps[0].clone() };
+            let what = if tips.len() > 2 {
+                What::Octopus
+            } else {
+                What::Merge
+            };
+            let last = Step {
+                what,
+                ..steps[0].clone()
+            };
             history.add(&last, &mut tips);
         }
         history
@@ -152,7 +176,9 @@ impl History {
 
     /// Adds the commit of a step if it changes something.
     fn add(&mut self, step: &Step, tips: &mut Vec<usize>) {
-        let Some(parents) = step.parents(tips) else { return };
+        let Some(parents) = step.parents(tips) else {
+            return;
+        };
         let before = self.merged(&parents, step);
         let mut files = before.clone();
         if step.what == What::Revert {
@@ -164,7 +190,11 @@ impl History {
             let stays = step.forks && tips.len() < MAX_TIPS && !step.what.is_merge();
             tips.retain(|tip| stays || !parents.contains(tip));
             tips.push(self.commits.len());
-            self.commits.push(MadeCommit { parents, files, what: Some(step.what) });
+            self.commits.push(MadeCommit {
+                parents,
+                files,
+                what: Some(step.what),
+            });
         }
     }
 
@@ -190,7 +220,9 @@ impl History {
 
     fn merge_base(&self, one: usize, other: usize) -> usize {
         let [one, other] = [one, other].map(|commit| self.ancestors(commit));
-        *one.intersection(&other).last().expect("all begin with the first commit")
+        *one.intersection(&other)
+            .last()
+            .expect("all begin with the first commit")
     }
 
     /// A commit and its ancestors.
@@ -205,7 +237,9 @@ impl History {
         let mut stream = String::new();
         for (at, commit) in self.commits[..=head].iter().enumerate() {
             let time = FIRST_TIME + 60 * at;
-            let subject = commit.what.map_or("Begin".to_owned(), |what| format!("{what:?}"));
+            let subject = commit
+                .what
+                .map_or("Begin".to_owned(), |what| format!("{what:?}"));
             let mark = at + 1;
             write!(
                 stream,
@@ -221,8 +255,12 @@ impl History {
             stream.push_str("deleteall\n");
             for (path, file) in &commit.files {
                 let text = file.text();
-                write!(stream, "M 100644 inline {path}\ndata {}\n{text}\n", text.len())
-                    .expect("writing to a string succeeds");
+                write!(
+                    stream,
+                    "M 100644 inline {path}\ndata {}\n{text}\n",
+                    text.len()
+                )
+                .expect("writing to a string succeeds");
             }
         }
         write!(stream, "reset refs/heads/main\nfrom :{}\n", head + 1)
@@ -304,8 +342,9 @@ impl Step {
             }
             What::MoveFile => {
                 let path = self.first.get(&layer_files(files)).clone();
-                let layer =
-                    path.match_indices('/').nth(usize::from(!path.starts_with("global/")))?;
+                let layer = path
+                    .match_indices('/')
+                    .nth(usize::from(!path.starts_with("global/")))?;
                 let (folder, rest) = path.split_at(layer.0 + 1);
                 let moved = rest.strip_prefix("moved/").map(ToOwned::to_owned);
                 let moved = moved.unwrap_or_else(|| format!("moved/{rest}"));
@@ -313,7 +352,9 @@ impl Step {
                 files.insert(format!("{folder}{moved}"), file);
             }
             What::EditOutside => {
-                let path = self.first.get(&["README.md", "type/other/a.yaml", "docs/a.yaml"]);
+                let path = self
+                    .first
+                    .get(&["README.md", "type/other/a.yaml", "docs/a.yaml"]);
                 files.entry((*path).to_owned()).or_default().junk = format!("a: {}\n", self.value);
             }
             What::RenameSite | What::RenameSiteAndDefinition => self.rename_site(files)?,
@@ -322,7 +363,9 @@ impl Step {
                 files.get_mut(&path)?.junk = format!("---\na: [{}\n", self.value);
             }
             What::MendFile => {
-                let broken = files.values_mut().filter(|file| file.junk.starts_with("---"));
+                let broken = files
+                    .values_mut()
+                    .filter(|file| file.junk.starts_with("---"));
                 broken.for_each(|file| file.junk.clear());
             }
             What::BreakDefinition => {
@@ -390,7 +433,10 @@ impl Step {
             return None;
         }
         let data = json!({"of": name, "v": self.value, "w": [name, layer]});
-        files.get_mut(&path)?.documents.push(document(&name, layer, data));
+        files
+            .get_mut(&path)?
+            .documents
+            .push(document(&name, layer, data));
         Some(())
     }
 
@@ -428,7 +474,9 @@ fn toggled(name: &str, suffix: &str) -> String {
 fn repair_definitions(files: &mut Files) {
     for site in sites(files) {
         let path = format!("site/{site}/{DEFINITION}");
-        let known = files.get(&path).map(|file| file.documents[0]["data"]["site_type"].clone());
+        let known = files
+            .get(&path)
+            .map(|file| file.documents[0]["data"]["site_type"].clone());
         if known != Some("t".into()) {
             let name = site.strip_suffix("-new").unwrap_or(&site);
             files.insert(path, definition(name));

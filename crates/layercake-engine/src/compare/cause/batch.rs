@@ -28,14 +28,26 @@ fn outputs_of(graph: &Graph, edit: &Edit) -> BTreeSet<OutputName> {
     let is_of_edit = |recipe: &Recipe| {
         recipe.key == edit.document
             || texts().any(|text| {
-                text.covers.iter().chain([&text.at]).any(|cover| recipe.span.contains(*cover))
+                text.covers
+                    .iter()
+                    .chain([&text.at])
+                    .any(|cover| recipe.span.contains(*cover))
             })
     };
-    let documents = graph.iter().filter(|(_, recipe)| is_of_edit(recipe)).map(|(doc, _)| doc);
-    let dependents = graph.dependents(documents.collect()).into_iter().enumerate();
+    let documents = graph
+        .iter()
+        .filter(|(_, recipe)| is_of_edit(recipe))
+        .map(|(doc, _)| doc);
+    let dependents = graph
+        .dependents(documents.collect())
+        .into_iter()
+        .enumerate();
     let dependents = dependents.filter(|(_, is_dependent)| *is_dependent);
     let recipes = dependents.map(|(at, _)| graph.recipe(DocId::at(at)));
-    recipes.filter(|recipe| recipe.emit).map(|recipe| name_of(&recipe.key)).collect()
+    recipes
+        .filter(|recipe| recipe.emit)
+        .map(|recipe| name_of(&recipe.key))
+        .collect()
 }
 
 /// Divides edits into batches. An edit of the layers or files of a site is alone, since it may
@@ -57,7 +69,11 @@ pub(super) fn batches(question: &Question<'_>, edits: &[EditId]) -> Vec<Batch> {
                 batch.outputs.extend(outputs);
             }
             None => {
-                batches.push(Batch { edits: vec![edit], outputs: outputs.collect(), is_alone });
+                batches.push(Batch {
+                    edits: vec![edit],
+                    outputs: outputs.collect(),
+                    is_alone,
+                });
             }
         }
     }
@@ -75,7 +91,13 @@ fn concerned(
 ) -> Vec<(EditId, BTreeSet<OutputName>)> {
     let outputs = |id: &EditId| {
         let edit = &question.edits[id.index()];
-        (*id, graphs.iter().flat_map(|graph| outputs_of(graph, edit)).collect())
+        (
+            *id,
+            graphs
+                .iter()
+                .flat_map(|graph| outputs_of(graph, edit))
+                .collect(),
+        )
     };
     edits.iter().map(outputs).collect()
 }
@@ -126,7 +148,12 @@ impl Owners {
 
     /// Returns the edits that concern an output.
     pub(super) fn of(&self, output: &DocKey) -> Vec<EditId> {
-        self.of.get(&name_of(output)).into_iter().flatten().copied().collect()
+        self.of
+            .get(&name_of(output))
+            .into_iter()
+            .flatten()
+            .copied()
+            .collect()
     }
 }
 

@@ -72,7 +72,9 @@ pub(super) fn checked(
         let is_other = found.beside.contains(&index)
             || found.units.iter().any(|(of_change, _)| *of_change == index);
         if is_other {
-            faults.push(Fault::Incomplete { output: change.key.clone() });
+            faults.push(Fault::Incomplete {
+                output: change.key.clone(),
+            });
         }
     }
     for edit in question.concerned {
@@ -90,21 +92,29 @@ pub(super) fn checked(
         let unnamed = unnamed.filter(|change| change.edits.binary_search(edit).is_err());
         let unnamed = unnamed.map(|change| &change.key);
         let known = attributed.kept.get(edit);
-        let kept = found.kept.iter().filter(|output| !known.is_some_and(|it| it.contains(*output)));
-        faults.extend(
-            unnamed
-                .chain(kept)
-                .map(|output| Fault::Unnamed { edit: *edit, output: output.clone() }),
-        );
+        let kept = found
+            .kept
+            .iter()
+            .filter(|output| !known.is_some_and(|it| it.contains(*output)));
+        faults.extend(unnamed.chain(kept).map(|output| Fault::Unnamed {
+            edit: *edit,
+            output: output.clone(),
+        }));
     }
     let is_named = |edit: &&EditId| attributed.proofs.contains_key(edit);
-    let inert: Vec<EditId> =
-        question.concerned.iter().filter(|edit| !is_named(edit)).copied().collect();
+    let inert: Vec<EditId> = question
+        .concerned
+        .iter()
+        .filter(|edit| !is_named(edit))
+        .copied()
+        .collect();
     match trials.without(&inert) {
         Some(found) => {
             let changed = found.units.iter().map(|(index, _)| &changes[*index].key);
             let outputs: BTreeSet<&DocKey> = changed.chain(&found.kept).collect();
-            let fault = |output: &DocKey| Fault::Effective { output: output.clone() };
+            let fault = |output: &DocKey| Fault::Effective {
+                output: output.clone(),
+            };
             faults.extend(outputs.into_iter().map(fault));
         }
         None => unchecked.extend(inert),
@@ -130,10 +140,17 @@ pub(super) fn checked(
 fn passes_without(question: &Question<'_>, edit: EditId, shields: &[&Shield]) -> Option<bool> {
     let side = question.head?;
     let edit = &question.edits[edit.index()];
-    let doc = side.graph.iter().find(|(_, recipe)| recipe.key == edit.document)?.0;
+    let doc = side
+        .graph
+        .iter()
+        .find(|(_, recipe)| recipe.key == edit.document)?
+        .0;
     let mut with = copy(side.graph);
     for shield in shields {
-        let recipe = with.recipes.iter_mut().find(|recipe| recipe.span.contains(shield.by))?;
+        let recipe = with
+            .recipes
+            .iter_mut()
+            .find(|recipe| recipe.span.contains(shield.by))?;
         let location = first_inside(&recipe.data, |node, _| node.span == shield.by)?;
         location.remove(&mut Arc::make_mut(recipe).data)?;
     }
@@ -149,17 +166,25 @@ fn passes_without(question: &Question<'_>, edit: EditId, shields: &[&Shield]) ->
             else {
                 return None;
             };
-            let Value::Mapping(entries) = &mut parent.get_mut(data)?.value else { return None };
+            let Value::Mapping(entries) = &mut parent.get_mut(data)?.value else {
+                return None;
+            };
             Arc::make_mut(entries).insert(key.clone(), base);
         }
         (None, None) => return None,
     }
     let [with, without] = [&with, &without].map(render);
-    let outputs = side.graph.outputs().map(|(doc, _)| (with.data(doc), without.data(doc)));
+    let outputs = side
+        .graph
+        .outputs()
+        .map(|(doc, _)| (with.data(doc), without.data(doc)));
     let mut outputs = outputs.filter_map(|(with, without)| Some((with?, without?)));
     Some(outputs.any(|(with, without)| !same(with, without)))
 }
 
 fn copy(graph: &Graph) -> Graph {
-    Graph { recipes: graph.recipes.clone(), ..*graph }
+    Graph {
+        recipes: graph.recipes.clone(),
+        ..*graph
+    }
 }

@@ -122,7 +122,10 @@ pub struct Attributed {
 /// Adds the causes to `changes`, the changes between the two sides.
 pub fn attribute(question: &Question<'_>, changes: &mut [Change]) -> Attributed {
     let tracing = Tracing::new(question, changes.len());
-    let Followed { by_candidates, routes } = tracing.follow(changes);
+    let Followed {
+        by_candidates,
+        routes,
+    } = tracing.follow(changes);
     let mut attributing = Attributing::new(question, &tracing, changes);
     attributing.decide_all(by_candidates);
     if question.is_complete {
@@ -137,12 +140,19 @@ pub fn attribute(question: &Question<'_>, changes: &mut [Change]) -> Attributed 
             let Checked { faults, unchecked } = check::checked(question, changes, &attributed);
             let mut proofs = attributed.proofs;
             if faults.is_empty() {
-                for proof in proofs.values_mut().filter(|proof| **proof == Proof::Followed) {
+                for proof in proofs
+                    .values_mut()
+                    .filter(|proof| **proof == Proof::Followed)
+                {
                     *proof = Proof::Rendered;
                 }
             }
             proofs.extend(unchecked.into_iter().map(|edit| (edit, Proof::NotDecided)));
-            Attributed { proofs, faults, ..attributed }
+            Attributed {
+                proofs,
+                faults,
+                ..attributed
+            }
         }
     }
 }
@@ -169,7 +179,11 @@ fn units(change: &Change) -> Vec<Unit> {
     let data = if whole { 0 } else { change.data.len() };
     let metadata = (0..change.metadata.len()).map(Unit::Metadata);
     let whole = whole.then_some(Unit::Whole);
-    whole.into_iter().chain((0..data).map(Unit::Data)).chain(metadata).collect()
+    whole
+        .into_iter()
+        .chain((0..data).map(Unit::Data))
+        .chain(metadata)
+        .collect()
 }
 
 /// Causes of a unit.
@@ -184,7 +198,11 @@ struct Found {
 impl Found {
     /// Creates a result with edits that are all needed.
     fn needed(edits: Vec<EditId>, proof: Proof) -> Self {
-        Self { are_joint: edits.len() > 1, edits, proof }
+        Self {
+            are_joint: edits.len() > 1,
+            edits,
+            proof,
+        }
     }
 }
 
@@ -273,7 +291,9 @@ impl<'a> Attributing<'a> {
         // With all edits, the base equals the head.
         if let [only] = self.question.concerned {
             for target in by_candidates.into_values().flatten() {
-                self.results.found.insert(target, Found::needed(vec![*only], Proof::Rendered));
+                self.results
+                    .found
+                    .insert(target, Found::needed(vec![*only], Proof::Rendered));
             }
             return;
         }
@@ -294,7 +314,11 @@ impl<'a> Attributing<'a> {
     fn revert_each(&mut self) {
         let mut alone = self.opaque.clone();
         let is_removed = |edit: &EditId| removes_key(&self.question.edits[edit.index()]);
-        let removed: Vec<EditId> = alone.iter().filter(|edit| is_removed(edit)).copied().collect();
+        let removed: Vec<EditId> = alone
+            .iter()
+            .filter(|edit| is_removed(edit))
+            .copied()
+            .collect();
         if removed.len() > MANY_REMOVED
             && !self.has_other_shape
             && let Some((each, open)) = self.trials.without_each_removed(&removed)
@@ -312,7 +336,9 @@ impl<'a> Attributing<'a> {
             if batch.edits.len() == 1 {
                 continue;
             }
-            let Some((each, open)) = self.trials.without_each(&batch) else { continue };
+            let Some((each, open)) = self.trials.without_each(&batch) else {
+                continue;
+            };
             for (edit, found) in &each {
                 self.add_needed(*edit, found);
             }
@@ -338,8 +364,10 @@ impl<'a> Attributing<'a> {
             return Some(!applied.found.units.contains(&target));
         }
         if let [only] = needed
-            && let Some(batch) =
-                self.batches.iter().position(|it| it.edits.binary_search(only).is_ok())
+            && let Some(batch) = self
+                .batches
+                .iter()
+                .position(|it| it.edits.binary_search(only).is_ok())
         {
             let applied = self.applied(Applying::Batch(batch), with_plain)?;
             if applied.owners.of(&self.changes[target.0].key) == [*only] {
@@ -359,14 +387,20 @@ impl<'a> Attributing<'a> {
         let plain = if with_plain { &self.plain[..] } else { &[] };
         let alone = |edits: &[EditId]| {
             let found = self.trials.with(&union(edits, plain))?;
-            Some(Applied { found, owners: Owners::default() })
+            Some(Applied {
+                found,
+                owners: Owners::default(),
+            })
         };
         let applied = match &key.0 {
             Applying::Edits(edits) => alone(edits),
             Applying::Revived => alone(&self.revived),
             Applying::Batch(at) => {
                 let found = self.trials.with_batch(&self.batches[*at], plain);
-                found.map(|(found, owners)| Applied { found: Rc::new(found), owners })
+                found.map(|(found, owners)| Applied {
+                    found: Rc::new(found),
+                    owners,
+                })
             }
         };
         let applied = applied.map(Rc::new);
@@ -390,14 +424,25 @@ impl<'a> Attributing<'a> {
         needed.sort_unstable();
         let is_plain = |edit: &&EditId| self.plain.binary_search(edit).is_ok();
         // A text of the base alone matters only if no opaque edit led the value elsewhere.
-        let texts = if needed.is_empty() { &candidates.all } else { &candidates.of_head };
+        let texts = if needed.is_empty() {
+            &candidates.all
+        } else {
+            &candidates.of_head
+        };
         let traced: Vec<EditId> = texts.iter().filter(is_plain).copied().collect();
         if self.has_unlisted_places(target) {
             // Each of its edits changed some of the many places of such a unit.
             let edits = union(&needed, &traced);
-            let proof = if needed.is_empty() { Proof::Followed } else { Proof::Rendered };
+            let proof = if needed.is_empty() {
+                Proof::Followed
+            } else {
+                Proof::Rendered
+            };
             if !edits.is_empty() {
-                return Found { are_joint: false, ..Found::needed(edits, proof) };
+                return Found {
+                    are_joint: false,
+                    ..Found::needed(edits, proof)
+                };
             }
         }
         let decided = if self.is_on_head(target) {
@@ -424,7 +469,11 @@ impl<'a> Attributing<'a> {
             return None;
         }
         let is_followed = edits.len() == 1 && needed.is_empty();
-        let proof = if is_followed { Proof::Followed } else { Proof::Rendered };
+        let proof = if is_followed {
+            Proof::Followed
+        } else {
+            Proof::Rendered
+        };
         Some(Found::needed(edits, proof))
     }
 
@@ -453,7 +502,11 @@ impl<'a> Attributing<'a> {
     /// that are known to be needed.
     fn search(&self, target: Target, candidates: &Candidates, needed: &[EditId]) -> Found {
         let (index, unit) = target;
-        let nearby = || self.tracing.candidates_nearby(&self.changes[index], unit).into();
+        let nearby = || {
+            self.tracing
+                .candidates_nearby(&self.changes[index], unit)
+                .into()
+        };
         let wider = std::iter::once(Cow::from(&candidates.all))
             .chain(std::iter::once_with(nearby))
             .chain([self.question.concerned.into()]);
@@ -477,7 +530,11 @@ impl<'a> Attributing<'a> {
     /// renderings, some of the remaining edits may not be needed.
     fn least(&self, target: Target, enough: Vec<EditId>) -> Found {
         let is_enough = |edits: &[EditId]| {
-            if edits.is_empty() { Some(false) } else { self.trials.holds(target, edits) }
+            if edits.is_empty() {
+                Some(false)
+            } else {
+                self.trials.holds(target, edits)
+            }
         };
         match least(enough, &is_enough) {
             (edits, true) => Found::needed(edits, Proof::Rendered),
@@ -503,7 +560,9 @@ impl<'a> Attributing<'a> {
     /// Follows the values of edits to the texts that stop them, and to outputs that they keep
     /// unchanged.
     fn follow_edits(&mut self) {
-        let Some(head) = self.question.head else { return };
+        let Some(head) = self.question.head else {
+            return;
+        };
         let mut caused: BTreeMap<(EditId, usize), Vec<Unit>> = BTreeMap::new();
         for ((index, unit), found) in &self.results.found {
             for edit in &found.edits {
@@ -511,11 +570,20 @@ impl<'a> Attributing<'a> {
             }
         }
         for edit in self.question.concerned {
-            let Passage { shields, reached, is_cut, .. } = passage(self.question, *edit, head);
-            self.results.shields.extend(shields.into_iter().map(|shield| (*edit, shield)));
+            let Passage {
+                shields,
+                reached,
+                is_cut,
+                ..
+            } = passage(self.question, *edit, head);
+            self.results
+                .shields
+                .extend(shields.into_iter().map(|shield| (*edit, shield)));
             if self.question.concerned.len() > 1 && self.plain.binary_search(edit).is_ok() {
                 let has_changed = |(doc, places): &(DocId, Vec<Location>)| {
-                    let Some(index) = self.trials.change_of(*doc) else { return false };
+                    let Some(index) = self.trials.change_of(*doc) else {
+                        return false;
+                    };
                     let units = caused.get(&(*edit, index)).map_or(&[][..], Vec::as_slice);
                     self.has_changed(index, units, places)
                 };
@@ -532,7 +600,11 @@ impl<'a> Attributing<'a> {
             Some(found) => {
                 // A difference around a unit contains values that did not change.
                 let units = found.units.iter().filter(|target| {
-                    !self.results.found.get(target).is_some_and(|it| it.edits.contains(&edit))
+                    !self
+                        .results
+                        .found
+                        .get(target)
+                        .is_some_and(|it| it.edits.contains(&edit))
                 });
                 let outputs: Vec<(usize, EditId)> =
                     units.map(|(index, _)| (*index, edit)).collect();
@@ -560,9 +632,15 @@ impl<'a> Attributing<'a> {
     fn decide_together(&mut self) {
         let effective = self.results.effective();
         let concerned = self.question.concerned.iter();
-        let mut inert: Vec<EditId> =
-            concerned.filter(|edit| !effective.contains(edit)).copied().collect();
-        while inert.len() > 1 && inert.iter().any(|edit| self.opaque.binary_search(edit).is_ok()) {
+        let mut inert: Vec<EditId> = concerned
+            .filter(|edit| !effective.contains(edit))
+            .copied()
+            .collect();
+        while inert.len() > 1
+            && inert
+                .iter()
+                .any(|edit| self.opaque.binary_search(edit).is_ok())
+        {
             match self.trials.without(&inert) {
                 Some(found) if found.is_empty() => return,
                 Some(_) => {}
@@ -591,7 +669,11 @@ const FEW: usize = 64;
 /// shown to be needed; `holds` returns `None` if it may not decide any more.
 fn least(enough: Vec<EditId>, holds: &dyn Fn(&[EditId]) -> Option<bool>) -> (Vec<EditId>, bool) {
     let mut needed = enough;
-    let mut size = if needed.len() > FEW { needed.len().div_ceil(2) } else { 1 };
+    let mut size = if needed.len() > FEW {
+        needed.len().div_ceil(2)
+    } else {
+        1
+    };
     while needed.len() > 1 {
         let mut at = 0;
         let mut dropped = false;
@@ -618,14 +700,23 @@ fn least(enough: Vec<EditId>, holds: &dyn Fn(&[EditId]) -> Option<bool>) -> (Vec
 
 /// Returns the elements of two sorted lists, sorted and without duplicates.
 fn union(one: &[EditId], other: &[EditId]) -> Vec<EditId> {
-    one.iter().chain(other).copied().collect::<BTreeSet<_>>().into_iter().collect()
+    one.iter()
+        .chain(other)
+        .copied()
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
 }
 
 /// Returns whether documents are merged in a way that a value in them may decide: as parts of
 /// cloud-config, or after a merge that failed.
 fn has_other_shape(question: &Question<'_>) -> bool {
     question.base.into_iter().chain(question.head).any(|side| {
-        let mut steps = side.graph.recipes.iter().flat_map(|recipe| recipe.steps.iter());
+        let mut steps = side
+            .graph
+            .recipes
+            .iter()
+            .flat_map(|recipe| recipe.steps.iter());
         steps.any(|step| matches!(step.op, Op::Combine(_)))
             || side.rendered.problems.iter().any(|problem| {
                 matches!(
@@ -645,8 +736,15 @@ fn with_aliased_text(question: &Question<'_>) -> BTreeSet<EditId> {
     let mut aliased = BTreeSet::new();
     for id in question.concerned {
         let edit = &question.edits[id.index()];
-        let texts = edit.base.iter().chain(&edit.head).filter(|_| edit.part == Part::Data);
-        for span in texts.filter_map(|text| text.node.as_ref()).flat_map(written_in) {
+        let texts = edit
+            .base
+            .iter()
+            .chain(&edit.head)
+            .filter(|_| edit.part == Part::Data);
+        for span in texts
+            .filter_map(|text| text.node.as_ref())
+            .flat_map(written_in)
+        {
             let owner = *owners.entry(span).or_insert(*id);
             if owner != *id {
                 aliased.extend([owner, *id]);
@@ -681,7 +779,12 @@ impl Results {
     fn effective(&self) -> BTreeSet<EditId> {
         let found = self.found.values().flat_map(|found| &found.edits);
         let beside = self.beside.iter().map(|(_, edit)| edit);
-        found.chain(beside).chain(self.kept.keys()).chain(&self.undecided).copied().collect()
+        found
+            .chain(beside)
+            .chain(self.kept.keys())
+            .chain(&self.undecided)
+            .copied()
+            .collect()
     }
 
     /// Adds the effect that edits have together.
@@ -689,7 +792,8 @@ impl Results {
         for target in &found.units {
             let known = self.found.get(target).map_or(&[][..], |found| &found.edits);
             let all = union(known, edits);
-            self.found.insert(*target, Found::needed(all, Proof::Rendered));
+            self.found
+                .insert(*target, Found::needed(all, Proof::Rendered));
         }
         for edit in edits {
             self.add_effects_elsewhere(*edit, found);
@@ -698,18 +802,25 @@ impl Results {
 
     /// Adds the deviations of the head without an edit in places that did not change.
     fn add_effects_elsewhere(&mut self, edit: EditId, found: &Deviations) {
-        self.beside.extend(found.beside.iter().map(|index| (*index, edit)));
+        self.beside
+            .extend(found.beside.iter().map(|index| (*index, edit)));
         if !found.kept.is_empty() {
-            self.kept.entry(edit).or_default().extend(found.kept.iter().cloned());
+            self.kept
+                .entry(edit)
+                .or_default()
+                .extend(found.kept.iter().cloned());
         }
-        self.shields.extend(found.shields.iter().map(|shield| (edit, shield.clone())));
+        self.shields
+            .extend(found.shields.iter().map(|shield| (edit, shield.clone())));
     }
 
     /// Returns the least certain proof of each edit with an effect.
     fn proofs(&self) -> BTreeMap<EditId, Proof> {
         let undecided = self.undecided.iter().map(|edit| (*edit, Proof::NotDecided));
         let beside = self.beside.iter().map(|(_, edit)| edit);
-        let elsewhere = beside.chain(self.kept.keys()).map(|edit| (*edit, Proof::Rendered));
+        let elsewhere = beside
+            .chain(self.kept.keys())
+            .map(|edit| (*edit, Proof::Rendered));
         let found = self.found.values();
         let found = found.flat_map(|found| found.edits.iter().map(|edit| (*edit, found.proof)));
         let mut proofs = BTreeMap::new();
@@ -733,8 +844,12 @@ impl Results {
         let most = routes_of_each(&self.found, changes.len(), question.limits);
         let (mut unlisted, mut room) = (0, question.limits.routes);
         for (index, change) in changes.iter_mut().enumerate() {
-            let units = self.found.range((index, Unit::Whole)..(index + 1, Unit::Whole));
-            let beside = self.beside.range((index, EditId(0))..(index + 1, EditId(0)));
+            let units = self
+                .found
+                .range((index, Unit::Whole)..(index + 1, Unit::Whole));
+            let beside = self
+                .beside
+                .range((index, EditId(0))..(index + 1, EditId(0)));
             let edits: BTreeSet<EditId> = units
                 .clone()
                 .flat_map(|(_, found)| &found.edits)
@@ -760,8 +875,18 @@ impl Results {
         let shielded: BTreeSet<EditId> = self.shields.iter().map(|(edit, _)| *edit).collect();
         let count = self.shields.len();
         let shields = listed_shields(self.shields, question.limits);
-        let unlisted = Unlisted { causes: unlisted, shields: count - shields.len() };
-        Attributed { proofs, kept: self.kept, shielded, shields, unlisted, faults: Vec::new() }
+        let unlisted = Unlisted {
+            causes: unlisted,
+            shields: count - shields.len(),
+        };
+        Attributed {
+            proofs,
+            kept: self.kept,
+            shielded,
+            shields,
+            unlisted,
+            faults: Vec::new(),
+        }
     }
 
     /// Drops the shields of places that the edit changed on another route.
@@ -777,12 +902,16 @@ impl Results {
 
 /// Returns whether an edit changed the data of an output at a place.
 fn is_changed_at(change: &Change, place: &Location, edit: EditId) -> bool {
-    change.data.iter().zip(&change.places).any(|(difference, causes)| {
-        let changed = difference.location();
-        let is_there = changed.starts_with(place)
-            || (difference.kind == DifferenceKind::Value && place.starts_with(changed));
-        is_there && causes.edits.binary_search(&edit).is_ok()
-    })
+    change
+        .data
+        .iter()
+        .zip(&change.places)
+        .any(|(difference, causes)| {
+            let changed = difference.location();
+            let is_there = changed.starts_with(place)
+                || (difference.kind == DifferenceKind::Value && place.starts_with(changed));
+            is_there && causes.edits.binary_search(&edit).is_ok()
+        })
 }
 
 /// Returns the listed shields: all, unless a site has too many, and then as many of each edit as
@@ -799,7 +928,10 @@ fn listed_shields(shields: Vec<(EditId, Shield)>, limits: Limits) -> Vec<(EditId
         *count += 1;
         *count <= most
     };
-    shields.into_iter().filter(|(edit, _)| is_listed(*edit)).collect()
+    shields
+        .into_iter()
+        .filter(|(edit, _)| is_listed(*edit))
+        .collect()
 }
 
 /// Sets of edits; equal ones are shared.
@@ -854,14 +986,25 @@ fn listed_causes<'f>(
                 continue;
             }
             let others = found.edits.iter().filter(|other| *other != edit).copied();
-            let named = if found.are_joint { Cause::max_joint(found.edits.len()) } else { 0 };
+            let named = if found.are_joint {
+                Cause::max_joint(found.edits.len())
+            } else {
+                0
+            };
             let joint = others.take(named).collect();
             let route = match routes.remove(&(index, *edit)) {
                 Some((of, route)) if of == *unit => route,
                 Some(_) | None => tracing.route(&trails, *edit),
             };
             *room = room.saturating_sub(route_size(&route));
-            causes.insert(*edit, Cause { edit: *edit, joint, route: route.into() });
+            causes.insert(
+                *edit,
+                Cause {
+                    edit: *edit,
+                    joint,
+                    route: route.into(),
+                },
+            );
         }
     }
     for edit in listed {
@@ -870,7 +1013,14 @@ fn listed_causes<'f>(
         }
         let route = tracing.route(&Trails::default(), *edit);
         *room = room.saturating_sub(route_size(&route));
-        causes.insert(*edit, Cause { edit: *edit, joint: Vec::new(), route: route.into() });
+        causes.insert(
+            *edit,
+            Cause {
+                edit: *edit,
+                joint: Vec::new(),
+                route: route.into(),
+            },
+        );
     }
     causes.into_values().collect()
 }

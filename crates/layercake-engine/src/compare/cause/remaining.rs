@@ -26,15 +26,24 @@ impl<'c> Asked<'c> {
                 items.entry(item).or_default().push(index);
             }
         }
-        Self { whole, parts, places, items }
+        Self {
+            whole,
+            parts,
+            places,
+            items,
+        }
     }
 
     /// Returns the parts that a remaining difference overlaps, sorted.
     pub(super) fn touched_by(&self, left: &Difference) -> Vec<Target> {
         let items = removed_item(left).and_then(|item| self.items.get(&item));
         let near = self.places.around(left.location()).into_iter();
-        let near = near.chain(items.into_iter().flatten().copied()).map(|at| self.parts[at]);
-        let touched = near.filter(|(_, asked)| touches(left, asked)).map(|(target, _)| target);
+        let near = near
+            .chain(items.into_iter().flatten().copied())
+            .map(|at| self.parts[at]);
+        let touched = near
+            .filter(|(_, asked)| touches(left, asked))
+            .map(|(target, _)| target);
         let mut touched: Vec<Target> = touched.chain(self.whole.iter().copied()).collect();
         touched.sort_unstable();
         touched.dedup();
@@ -44,7 +53,10 @@ impl<'c> Asked<'c> {
 
 /// Returns the list of a removed item, and the hash of its value.
 fn removed_item(difference: &Difference) -> Option<(Location, u64)> {
-    let item = difference.base.as_ref().filter(|_| difference.head.is_none())?;
+    let item = difference
+        .base
+        .as_ref()
+        .filter(|_| difference.head.is_none())?;
     let is_item = matches!(item.location.0.last(), Some(Piece::Index(_)));
     is_item.then(|| Some((item.location.parent()?, shown_hash(&item.node))))?
 }

@@ -54,12 +54,16 @@ impl Trials<'_> {
             }
             let found = each.entry(*edit).or_default();
             for (doc, places) in &passage.reached {
-                let Some(output) = outputs.get_mut(doc) else { continue };
+                let Some(output) = outputs.get_mut(doc) else {
+                    continue;
+                };
                 output.add_reached(places, found);
             }
             found.shields = passage.shields;
         }
-        let is_explained = outputs.values().all(|it| it.is_explained.iter().all(|known| *known));
+        let is_explained = outputs
+            .values()
+            .all(|it| it.is_explained.iter().all(|known| *known));
         each.retain(|edit, _| !open.contains(edit));
         is_explained.then_some((each, open))
     }
@@ -105,13 +109,20 @@ impl Trials<'_> {
         index: Option<usize>,
         differences: &[Difference],
     ) -> Option<Vec<Vec<Target>>> {
-        let Some(index) = index else { return Some(vec![Vec::new(); differences.len()]) };
+        let Some(index) = index else {
+            return Some(vec![Vec::new(); differences.len()]);
+        };
         let change = &self.changes()[index];
         if !matches!(change.status, Status::Changed | Status::Metadata) {
             return None;
         }
         let asked = self.output_of(index).data();
-        Some(differences.iter().map(|left| asked.touched_by(left)).collect())
+        Some(
+            differences
+                .iter()
+                .map(|left| asked.touched_by(left))
+                .collect(),
+        )
     }
 }
 

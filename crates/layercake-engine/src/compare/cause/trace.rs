@@ -81,8 +81,15 @@ impl<'a> Tracing<'a> {
             for unit in units(change) {
                 if let [only] = self.question.concerned {
                     // Fast path: the only edit is the cause.
-                    let only = Candidates { all: vec![*only], of_head: Vec::new() };
-                    followed.by_candidates.entry(only).or_default().push((index, unit));
+                    let only = Candidates {
+                        all: vec![*only],
+                        of_head: Vec::new(),
+                    };
+                    followed
+                        .by_candidates
+                        .entry(only)
+                        .or_default()
+                        .push((index, unit));
                     continue;
                 }
                 let trails = self.trails(change, unit);
@@ -102,7 +109,11 @@ impl<'a> Tracing<'a> {
                     let (_, route) = entry.insert((unit, self.route(&trails, only)));
                     room = room.saturating_sub(route_size(route));
                 }
-                followed.by_candidates.entry(candidates).or_default().push((index, unit));
+                followed
+                    .by_candidates
+                    .entry(candidates)
+                    .or_default()
+                    .push((index, unit));
             }
         }
         followed
@@ -147,8 +158,15 @@ impl<'a> Tracing<'a> {
                 let sides = [(of_base, base, in_base), (of_head, head, in_head)];
                 sides.map(|(side, trails, unfollowed)| {
                     let mut texts: Vec<Span> = trails.iter().flat_map(replay::Hop::texts).collect();
-                    texts.extend(side.into_iter().flat_map(|side| failed_merges(side, trails)));
-                    texts.extend(unfollowed.into_iter().flat_map(|place| written_in(&place.node)));
+                    texts.extend(
+                        side.into_iter()
+                            .flat_map(|side| failed_merges(side, trails)),
+                    );
+                    texts.extend(
+                        unfollowed
+                            .into_iter()
+                            .flat_map(|place| written_in(&place.node)),
+                    );
                     texts
                 })
             }
@@ -156,7 +174,9 @@ impl<'a> Tracing<'a> {
                 let difference = &change.metadata[at];
                 [&difference.base, &difference.head].map(|place| {
                     let place = place.iter();
-                    place.flat_map(|place| place.key.into_iter().chain([place.node.span])).collect()
+                    place
+                        .flat_map(|place| place.key.into_iter().chain([place.node.span]))
+                        .collect()
                 })
             }
         };
@@ -171,21 +191,33 @@ impl<'a> Tracing<'a> {
     pub(super) fn trails(&self, change: &Change, unit: Unit) -> Trails {
         /// Maximum number of values traced for all units of an output.
         const MAX_LEAVES_OF_OUTPUT: usize = 20_000;
-        let Some(difference) = difference_of(change, unit) else { return Trails::default() };
+        let Some(difference) = difference_of(change, unit) else {
+            return Trails::default();
+        };
         let elsewhere = difference.location();
         let most = match difference.unlisted {
             0 => self.most_leaves,
             _ => FEW_LEAVES,
         };
-        let most = most.min(MAX_LEAVES_OF_OUTPUT / change.data.len().max(1)).max(1);
+        let most = most
+            .min(MAX_LEAVES_OF_OUTPUT / change.data.len().max(1))
+            .max(1);
         let mut is_cut = difference.unlisted > 0;
         let mut of = |at: usize, side: Option<&Side<'_>>, doc: Option<DocId>| {
-            let Some((side, doc)) = side.zip(doc) else { return Vec::new() };
+            let Some((side, doc)) = side.zip(doc) else {
+                return Vec::new();
+            };
             let place = [&difference.base, &difference.head][at];
             let (leaves, more) = match place {
                 Some(place) => {
                     let (leaves, more) = leaves(&difference.kind, at, place, most);
-                    (leaves.iter().map(|leaf| place.location.joined(leaf)).collect(), more)
+                    (
+                        leaves
+                            .iter()
+                            .map(|leaf| place.location.joined(leaf))
+                            .collect(),
+                        more,
+                    )
                 }
                 None => (vec![elsewhere.clone()], false),
             };
@@ -206,10 +238,14 @@ impl<'a> Tracing<'a> {
     pub(super) fn candidates_nearby(&self, change: &Change, unit: Unit) -> Vec<EditId> {
         let [mut base, mut head] = self.texts(change, unit, &self.trails(change, unit));
         let of = |side: Option<&Side<'_>>, doc: Option<DocId>, spans: &mut Vec<Span>| {
-            let Some((side, doc)) = side.zip(doc) else { return };
+            let Some((side, doc)) = side.zip(doc) else {
+                return;
+            };
             spans.push(side.graph.recipe(doc).span);
-            let near: BTreeSet<Span> =
-                spans.iter().flat_map(|span| side.texts_around(*span)).collect();
+            let near: BTreeSet<Span> = spans
+                .iter()
+                .flat_map(|span| side.texts_around(*span))
+                .collect();
             spans.extend(near);
         };
         of(self.question.base, change.output.base, &mut base);
@@ -227,9 +263,14 @@ impl<'a> Tracing<'a> {
         }
         let [base, head] = &trails.sides;
         let question = self.question;
-        let sides = [(question.head, &edit.head, head), (question.base, &edit.base, base)];
+        let sides = [
+            (question.head, &edit.head, head),
+            (question.base, &edit.base, base),
+        ];
         for (side, text, trails) in sides {
-            let (Some(side), Some(text)) = (side, text) else { continue };
+            let (Some(side), Some(text)) = (side, text) else {
+                continue;
+            };
             let found = trails.iter().find_map(|trail| trace_from(text, trail));
             if let Some(trace) = found {
                 route.extend(self.hops(side, &trace));
@@ -284,7 +325,11 @@ impl<'a> Tracing<'a> {
         let (base, head) = (self.question.base?, self.question.head?);
         let parent = |side: &Side<'_>| {
             let recipe = side.recipe_of(document)?;
-            Some(recipe.base.map(|link| side.graph.recipe(link.doc).key.clone()))
+            Some(
+                recipe
+                    .base
+                    .map(|link| side.graph.recipe(link.doc).key.clone()),
+            )
         };
         match (parent(base)?, parent(head)?) {
             (Some(_), None) => Some(Via::Unparented),
@@ -321,7 +366,10 @@ fn leaves(
             let key = Piece::Key(Key::string(&**key, place.node.span));
             let of_item = |index: &usize| Location(vec![Piece::Index(*index), key.clone()]);
             let indexes = &indexes[side];
-            (indexes.iter().take(most).map(of_item).collect(), indexes.len() > most)
+            (
+                indexes.iter().take(most).map(of_item).collect(),
+                indexes.len() > most,
+            )
         }
     }
 }
@@ -341,7 +389,11 @@ pub(super) fn written_in(node: &Node) -> Vec<Span> {
     let (mut spans, mut open) = (Vec::new(), vec![node]);
     let mut known = HashSet::new();
     while let Some(node) = open.pop() {
-        if node.value.address().is_some_and(|address| !known.insert(address)) {
+        if node
+            .value
+            .address()
+            .is_some_and(|address| !known.insert(address))
+        {
             continue;
         }
         let before = open.len();
@@ -363,7 +415,9 @@ fn failed_merges(side: &Side<'_>, trails: &[replay::Hop]) -> Vec<Span> {
     }
     docs.sort_unstable();
     docs.dedup();
-    let of_way = docs.into_iter().flat_map(|doc| side.rendered.problems_of(doc));
+    let of_way = docs
+        .into_iter()
+        .flat_map(|doc| side.rendered.problems_of(doc));
     let refused = of_way.filter_map(|problem| match &problem.kind {
         ProblemKind::NotMerged { failure, .. } => Some([problem.at, failure.at()]),
         _ => None,
@@ -388,7 +442,12 @@ pub(in crate::compare) fn first_hop(edit: &Edit) -> Hop {
         ) => Via::Edited,
     };
     let location = (edit.part == Part::Data).then(|| edit.location.clone());
-    Hop { via, document: edit.document.clone(), location, at: vec![edit.at()] }
+    Hop {
+        via,
+        document: edit.document.clone(),
+        location,
+        at: vec![edit.at()],
+    }
 }
 
 /// Returns the hops from the one that depends on `text`, if any, to the rendered value.

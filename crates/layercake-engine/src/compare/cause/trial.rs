@@ -85,7 +85,9 @@ impl<'a> ChangedOutput<'a> {
 
     fn targets(&self) -> impl Iterator<Item = (Target, &'a Change)> {
         self.changes.iter().flat_map(|(index, change)| {
-            units(change).into_iter().map(|unit| ((*index, unit), *change))
+            units(change)
+                .into_iter()
+                .map(|unit| ((*index, unit), *change))
         })
     }
 
@@ -107,10 +109,12 @@ impl<'a> ChangedOutput<'a> {
     /// Parts of the metadata.
     fn metadata(&self) -> &Asked<'a> {
         self.metadata.get_or_init(|| {
-            let parts = self.targets().filter_map(|(target, change)| match target.1 {
-                Unit::Metadata(at) => Some((target, &change.metadata[at])),
-                Unit::Whole | Unit::Data(_) => None,
-            });
+            let parts = self
+                .targets()
+                .filter_map(|(target, change)| match target.1 {
+                    Unit::Metadata(at) => Some((target, &change.metadata[at])),
+                    Unit::Whole | Unit::Data(_) => None,
+                });
             Asked::new(Vec::new(), parts.collect())
         })
     }
@@ -120,11 +124,21 @@ impl<'a> Trials<'a> {
     pub(super) fn new(question: &'a Question<'a>, changes: &'a [Change]) -> Self {
         let (outputs, output_of) = ChangedOutput::group(changes);
         let by_head = changes.iter().enumerate();
-        let of_head = by_head.filter_map(|(index, it)| Some((it.output.head?, index))).collect();
+        let of_head = by_head
+            .filter_map(|(index, it)| Some((it.output.head?, index)))
+            .collect();
         let all = (question.concerned.to_vec(), Rc::default());
         let count = Cell::new(0);
         let known = RefCell::new(BTreeMap::from([all]));
-        Self { question, changes, outputs, output_of, of_head, known, count }
+        Self {
+            question,
+            changes,
+            outputs,
+            output_of,
+            of_head,
+            known,
+            count,
+        }
     }
 
     /// Returns whether a part of a change is as on the head with these edits alone; `None` if it is
@@ -151,7 +165,9 @@ impl<'a> Trials<'a> {
     /// Returns all edits but these, which must be sorted.
     pub(super) fn all_but(&self, reverted: &[EditId]) -> Vec<EditId> {
         let concerned = self.question.concerned.iter().copied();
-        concerned.filter(|edit| reverted.binary_search(edit).is_err()).collect()
+        concerned
+            .filter(|edit| reverted.binary_search(edit).is_err())
+            .collect()
     }
 
     /// Returns the deviations without each edit of a batch, and the edits whose deviations cannot be
@@ -171,7 +187,11 @@ impl<'a> Trials<'a> {
             if let [only] = owners[..] {
                 return Some(only);
             }
-            open.extend(if owners.is_empty() { batch.edits.clone() } else { owners });
+            open.extend(if owners.is_empty() {
+                batch.edits.clone()
+            } else {
+                owners
+            });
             None
         };
         for target in all.units {
@@ -232,7 +252,11 @@ impl<'a> Trials<'a> {
             (Some(tried), Some(data)) if diff::identical(tried, data) => Some(Vec::new()),
             (Some(tried), Some(data)) => {
                 let schema = &of_head.graph.recipe(head).key.schema;
-                Some(differences(tried, data, &self.question.keys.of_schema(schema)))
+                Some(differences(
+                    tried,
+                    data,
+                    &self.question.keys.of_schema(schema),
+                ))
             }
             (None, Some(_)) | (Some(_), None) => None,
         }
@@ -266,7 +290,9 @@ impl<'a> Trials<'a> {
             found.shields = self.shields_of_removed(only, &side);
         }
         let found = Rc::new(found);
-        self.known.borrow_mut().insert(edits.to_vec(), found.clone());
+        self.known
+            .borrow_mut()
+            .insert(edits.to_vec(), found.clone());
         Some(found)
     }
 
@@ -287,11 +313,17 @@ impl<'a> Trials<'a> {
         let mut met: HashSet<DocId> = HashSet::new();
         for changed in &self.outputs {
             let of_head = changed.output.head.and_then(|head| by_head.get(&head));
-            let tried = of_head.or_else(|| by_base.get(&changed.output.base?)).copied();
+            let tried = of_head
+                .or_else(|| by_base.get(&changed.output.base?))
+                .copied();
             met.extend(tried);
             self.add_changed(changed, tried.map(|doc| (doc, side)), &mut found);
         }
-        for (doc, recipe) in question.head.into_iter().flat_map(|head| head.graph.outputs()) {
+        for (doc, recipe) in question
+            .head
+            .into_iter()
+            .flat_map(|head| head.graph.outputs())
+        {
             if self.of_head.contains_key(&doc) {
                 continue;
             }
@@ -303,7 +335,9 @@ impl<'a> Trials<'a> {
         }
         let others = side.graph.outputs().filter(|(doc, _)| !met.contains(doc));
         let others = others.filter(|(doc, _)| side.rendered.data(*doc).is_some());
-        found.kept.extend(others.map(|(_, recipe)| recipe.key.clone()));
+        found
+            .kept
+            .extend(others.map(|(_, recipe)| recipe.key.clone()));
         found
     }
 
@@ -357,13 +391,17 @@ impl<'a> Trials<'a> {
 
     /// Returns whether an unchanged output of the head differs from that of a rendering.
     fn deviates(&self, head: DocId, tried: Option<DocId>, side: &Side<'_>) -> bool {
-        let Some(of_head) = self.question.head else { return false };
+        let Some(of_head) = self.question.head else {
+            return false;
+        };
         let of_trial = tried.and_then(|doc| side.rendered.data(doc));
         match (of_trial, of_head.rendered.data(head)) {
             (Some(one), Some(other)) if !diff::identical(one, other) && !same(one, other) => true,
             (Some(_), Some(_)) => tried.is_some_and(|tried| {
                 let keys = self.question.keys;
-                !of_head.metadata_against(head, side.written(tried), keys).is_empty()
+                !of_head
+                    .metadata_against(head, side.written(tried), keys)
+                    .is_empty()
             }),
             (None, None) => false,
             (None, Some(_)) | (Some(_), None) => true,
@@ -381,7 +419,9 @@ fn add_remaining(
     // Number of differences that each change overlaps.
     let mut met: HashMap<usize, usize> = HashMap::new();
     let in_data = data.iter().map(|left| changed.data().touched_by(left));
-    let in_metadata = metadata.iter().map(|left| changed.metadata().touched_by(left));
+    let in_metadata = metadata
+        .iter()
+        .map(|left| changed.metadata().touched_by(left));
     for targets in in_data.chain(in_metadata) {
         let mut last = None;
         for target in targets {
@@ -393,12 +433,22 @@ fn add_remaining(
     }
     let count = data.len() + metadata.len();
     let is_beside = |index: &usize| met.get(index).copied().unwrap_or_default() < count;
-    found.beside.extend(changed.changes.iter().map(|(index, _)| *index).filter(is_beside));
+    found.beside.extend(
+        changed
+            .changes
+            .iter()
+            .map(|(index, _)| *index)
+            .filter(is_beside),
+    );
 }
 
 /// Returns a rendering as a side.
 pub(super) fn side_of(trial: &Trial) -> Side<'_> {
-    Side::new(&trial.graph, &trial.rendered, trial.written.iter().collect())
+    Side::new(
+        &trial.graph,
+        &trial.rendered,
+        trial.written.iter().collect(),
+    )
 }
 
 /// Returns the outputs of a rendering by the matching document of one of the sides.
@@ -408,5 +458,7 @@ pub(super) fn counterparts(
     question: &Question<'_>,
 ) -> BTreeMap<DocId, DocId> {
     let outputs = matched(other, Some(side), question.renames).into_iter();
-    outputs.filter_map(|output| output.base.zip(output.head)).collect()
+    outputs
+        .filter_map(|output| output.base.zip(output.head))
+        .collect()
 }

@@ -79,18 +79,34 @@ impl Current {
             Default::UserData => OnClash::Replace,
             Default::Many => OnClash::KeepOrRecurse,
         };
-        let into_dict = Recursion { dict: true, list: false, text: false };
-        let nowhere = Recursion { dict: false, ..into_dict };
+        let into_dict = Recursion {
+            dict: true,
+            list: false,
+            text: false,
+        };
+        let nowhere = Recursion {
+            dict: false,
+            ..into_dict
+        };
         Self {
-            dict: Some(Dict { on_clash, on_null: OnNull::Nothing, recursion: into_dict }),
-            list: Some(List { mode: Mode::Replace, recursion: nowhere }),
+            dict: Some(Dict {
+                on_clash,
+                on_null: OnNull::Nothing,
+                recursion: into_dict,
+            }),
+            list: Some(List {
+                mode: Mode::Replace,
+                recursion: nowhere,
+            }),
             text: Some(Text::Replace),
         }
     }
 
     /// Decides by the type of the old value, as Python's `LookupMerger.merge`.
     pub(super) fn meet(&self, old: &Node, new: &Node) -> Verdict {
-        let Some(class) = class_for(&old.value) else { return Verdict::Old(Kept::UnhandledType) };
+        let Some(class) = class_for(&old.value) else {
+            return Verdict::Old(Kept::UnhandledType);
+        };
         let missing = Verdict::Old(Kept::MissingClass(class));
         match class {
             Class::Dict => self.dict.map_or(missing, |_| Dict::meet(new)),
@@ -101,7 +117,9 @@ impl Current {
 
     /// Decides about a key that both mappings have; only for `dict`.
     pub(super) fn clash(&self, old: &Node, new: &Node) -> Verdict {
-        let Some(dict) = self.dict else { return Verdict::Old(Kept::MissingClass(Class::Dict)) };
+        let Some(dict) = self.dict else {
+            return Verdict::Old(Kept::MissingClass(Class::Dict));
+        };
         match (new.is_null(), dict.on_null, dict.on_clash) {
             (true, OnNull::Delete, _) => Verdict::Gone,
             (_, _, OnClash::Replace) => Verdict::New,
@@ -112,7 +130,8 @@ impl Current {
 
     /// Returns whether `dict` keeps old values.
     pub(super) fn keeps(&self) -> bool {
-        self.dict.is_some_and(|dict| dict.on_clash == OnClash::KeepOrRecurse)
+        self.dict
+            .is_some_and(|dict| dict.on_clash == OnClash::KeepOrRecurse)
     }
 
     fn recurse(&self, recursion: Recursion, old: &Node, new: &Node) -> Verdict {
@@ -130,7 +149,9 @@ impl Current {
 
     /// Decides about an index that both lists have, as `list(replace)`; only for `list`.
     pub(super) fn item(&self, old: &Node, new: &Node) -> Verdict {
-        let Some(list) = self.list else { return Verdict::Old(Kept::MissingClass(Class::List)) };
+        let Some(list) = self.list else {
+            return Verdict::Old(Kept::MissingClass(Class::List));
+        };
         match class_for(&new.value) {
             Some(class) if list.recursion.reaches(class) => self.meet(old, new),
             Some(_) | None => Verdict::New,
@@ -141,9 +162,15 @@ impl Current {
 impl std::fmt::Display for Current {
     /// Formats the equivalent specification, without options that have no effect.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let dict = self.dict.map(|dict| format_class(Class::Dict, dict.options()));
-        let list = self.list.map(|list| format_class(Class::List, list.options()));
-        let text = self.text.map(|text| format_class(Class::Str, text.options()));
+        let dict = self
+            .dict
+            .map(|dict| format_class(Class::Dict, dict.options()));
+        let list = self
+            .list
+            .map(|list| format_class(Class::List, list.options()));
+        let text = self
+            .text
+            .map(|text| format_class(Class::Str, text.options()));
         let classes: Vec<String> = [dict, list, text].into_iter().flatten().collect();
         formatter.write_str(&classes.join("+"))
     }
@@ -154,7 +181,10 @@ pub(super) fn format_class<const COUNT: usize>(
     class: Class,
     options: [(bool, &'static str); COUNT],
 ) -> String {
-    let set = options.into_iter().filter(|(is_set, _)| *is_set).map(|(_, option)| option);
+    let set = options
+        .into_iter()
+        .filter(|(is_set, _)| *is_set)
+        .map(|(_, option)| option);
     format!("{}({})", class.as_str(), set.collect::<Vec<_>>().join(","))
 }
 
@@ -200,9 +230,20 @@ impl Dict {
     fn of(request: &Request) -> Self {
         let has = |option| request.settings.has(option);
         Self {
-            on_clash: if has("replace") { OnClash::Replace } else { OnClash::KeepOrRecurse },
-            on_null: if has("allow_delete") { OnNull::Delete } else { OnNull::Nothing },
-            recursion: Recursion { dict: true, ..Recursion::of(request) },
+            on_clash: if has("replace") {
+                OnClash::Replace
+            } else {
+                OnClash::KeepOrRecurse
+            },
+            on_null: if has("allow_delete") {
+                OnNull::Delete
+            } else {
+                OnNull::Nothing
+            },
+            recursion: Recursion {
+                dict: true,
+                ..Recursion::of(request)
+            },
         }
     }
 
@@ -218,7 +259,11 @@ impl Dict {
     }
 
     fn meet(new: &Node) -> Verdict {
-        if new.as_mapping().is_some() { Verdict::Entries } else { Verdict::Old(Kept::NotAMapping) }
+        if new.as_mapping().is_some() {
+            Verdict::Entries
+        } else {
+            Verdict::Old(Kept::NotAMapping)
+        }
     }
 }
 
@@ -231,9 +276,14 @@ impl List {
             ("replace", Mode::Replace),
             ("no_replace", Mode::NoReplace),
         ];
-        let found = modes.into_iter().find(|(option, _)| request.settings.has(option));
+        let found = modes
+            .into_iter()
+            .find(|(option, _)| request.settings.has(option));
         let mode = found.map_or(Mode::Replace, |(_, mode)| mode);
-        Self { mode, recursion: Recursion::of(request) }
+        Self {
+            mode,
+            recursion: Recursion::of(request),
+        }
     }
 
     fn options(self) -> [(bool, &'static str); 6] {
@@ -250,7 +300,9 @@ impl List {
 
     fn meet(self, old: &Node, new: &Node) -> Verdict {
         // Recursion only applies to mappings, lists and strings.
-        let Some(class) = class_for(&new.value) else { return Verdict::Old(Kept::Scalar) };
+        let Some(class) = class_for(&new.value) else {
+            return Verdict::Old(Kept::Scalar);
+        };
         match (self.mode, class) {
             (Mode::Append, _) => Verdict::After,
             (Mode::Prepend, _) => Verdict::Before,
@@ -265,17 +317,28 @@ impl List {
 /// Returns whether Python finds an entry of the mapping for each index that it looks up: those
 /// below the length of both.
 fn has_indexes_of(mapping: &Node, list: &Node) -> bool {
-    let Some(mapping_entries) = mapping.as_mapping() else { return false };
+    let Some(mapping_entries) = mapping.as_mapping() else {
+        return false;
+    };
     let common = length(list).min(mapping_entries.len());
     (0..common).all(|index| {
         let index = i64::try_from(index).expect("lists are shorter than `i64::MAX`");
-        mapping_entries.get(&Key { value: Value::Int(index), span: mapping.span }).is_some()
+        mapping_entries
+            .get(&Key {
+                value: Value::Int(index),
+                span: mapping.span,
+            })
+            .is_some()
     })
 }
 
 impl Text {
     fn of(request: &Request) -> Self {
-        if request.settings.has("append") { Text::Append } else { Text::Replace }
+        if request.settings.has("append") {
+            Text::Append
+        } else {
+            Text::Replace
+        }
     }
 
     fn options(self) -> [(bool, &'static str); 1] {

@@ -36,7 +36,9 @@ pub fn stack<'a>(parts: impl IntoIterator<Item = Incoming<'a>>) -> Vec<MergeRule
         let parsed = ParsedSpecification::read(part.data, part.header)?;
         std::mem::replace(&mut top, settled(&parsed))
     });
-    merged_data.map(|mergers| MergeRules::Documented(Settled(mergers))).collect()
+    merged_data
+        .map(|mergers| MergeRules::Documented(Settled(mergers)))
+        .collect()
 }
 
 /// Returns the merge strategy of each configuration, by falling priority: the specification of the
@@ -53,7 +55,9 @@ pub fn stack_of_many<'a>(configurations: impl IntoIterator<Item = &'a Node>) -> 
         let said = only_specification(configuration);
         let base = result.get_or_insert_with(|| empty_like(configuration));
         // A failed merge leaves the result unchanged.
-        let is_merged = Strategy::CloudInit(rules.clone()).merge(base, &said).is_ok();
+        let is_merged = Strategy::CloudInit(rules.clone())
+            .merge(base, &said)
+            .is_ok();
         let parsed = ParsedSpecification::read(base, None);
         match parsed {
             Ok(parsed) if is_merged && !parsed.is_empty() => top = settled(&parsed),
@@ -82,8 +86,13 @@ fn only_specification(data: &Node) -> Node {
     let is_one = |key: &str| matches!(key, "merge_how" | "merge_type");
     let entries = data.as_mapping().into_iter().flat_map(Mapping::iter);
     let said = entries.filter(|(key, _)| key.as_str().is_some_and(is_one));
-    let said: Mapping = said.map(|(key, node)| (key.clone(), node.clone())).collect();
-    Node { value: Value::Mapping(Arc::new(said)), ..data.clone() }
+    let said: Mapping = said
+        .map(|(key, node)| (key.clone(), node.clone()))
+        .collect();
+    Node {
+        value: Value::Mapping(Arc::new(said)),
+        ..data.clone()
+    }
 }
 
 fn empty_like(data: &Node) -> Node {
@@ -134,25 +143,42 @@ impl Documented {
     /// `list(extend)+dict()+str(append)`.
     const DEFAULT: Self = Self {
         dict: Some(Dict::Merge),
-        list: Some(List { on_list: OnList::Extend, on_other: OnOther::Append }),
+        list: Some(List {
+            on_list: OnList::Extend,
+            on_other: OnOther::Append,
+        }),
         text: Some(Text::Append),
     };
 
     pub(super) fn of(specification: &Specification) -> Self {
         let first = |class| specification.first(class).map(|request| &request.settings);
         Self {
-            dict: first(Class::Dict)
-                .map(|it| if it.has("overwrite") { Dict::Overwrite } else { Dict::Merge }),
+            dict: first(Class::Dict).map(|it| {
+                if it.has("overwrite") {
+                    Dict::Overwrite
+                } else {
+                    Dict::Merge
+                }
+            }),
             list: first(Class::List).map(|it| List {
-                on_list: if it.has("extend") { OnList::Extend } else { OnList::Keep },
+                on_list: if it.has("extend") {
+                    OnList::Extend
+                } else {
+                    OnList::Keep
+                },
                 on_other: if it.has("discard_non_list") {
                     OnOther::Discard
                 } else {
                     OnOther::Append
                 },
             }),
-            text: first(Class::Str)
-                .map(|it| if it.has("append") { Text::Append } else { Text::Keep }),
+            text: first(Class::Str).map(|it| {
+                if it.has("append") {
+                    Text::Append
+                } else {
+                    Text::Keep
+                }
+            }),
         }
     }
 
@@ -198,14 +224,20 @@ impl Documented {
 impl std::fmt::Display for Documented {
     /// Formats the equivalent specification.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let dict =
-            self.dict.map(|it| format_class(Class::Dict, [(it == Dict::Overwrite, "overwrite")]));
+        let dict = self
+            .dict
+            .map(|it| format_class(Class::Dict, [(it == Dict::Overwrite, "overwrite")]));
         let list = self.list.map(|it| {
             let extends = it.on_list == OnList::Extend;
             let discards = it.on_other == OnOther::Discard;
-            format_class(Class::List, [(extends, "extend"), (discards, "discard_non_list")])
+            format_class(
+                Class::List,
+                [(extends, "extend"), (discards, "discard_non_list")],
+            )
         });
-        let text = self.text.map(|it| format_class(Class::Str, [(it == Text::Append, "append")]));
+        let text = self
+            .text
+            .map(|it| format_class(Class::Str, [(it == Text::Append, "append")]));
         let classes: Vec<String> = [list, dict, text].into_iter().flatten().collect();
         formatter.write_str(&classes.join("+"))
     }

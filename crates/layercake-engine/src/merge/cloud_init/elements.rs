@@ -65,14 +65,24 @@ pub(super) fn item(list: &Node, index: usize) -> Option<Node> {
 fn pair((left, right): &(Node, Node)) -> Node {
     let value = Value::from(vec![left.clone(), right.clone()]);
     let secret = left.secret || right.secret;
-    Node { secret, ..Node::made(value, left.span.to(right.span)) }
+    Node {
+        secret,
+        ..Node::made(value, left.span.to(right.span))
+    }
 }
 
 fn character(text: &Node, character: char) -> Node {
     let value = Value::String(character.encode_utf8(&mut [0; 4]).into());
-    Node { value, origin: Origin::Derived, ..text.clone() }
+    Node {
+        value,
+        origin: Origin::Derived,
+        ..text.clone()
+    }
 }
 
 fn of_key(mapping: &Node, key: &Key) -> Node {
-    Node { secret: mapping.secret, ..Node::new(key.value.clone(), key.span) }
+    Node {
+        secret: mapping.secret,
+        ..Node::new(key.value.clone(), key.span)
+    }
 }

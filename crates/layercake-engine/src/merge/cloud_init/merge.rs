@@ -30,11 +30,23 @@ pub(super) fn merge(
 ) -> Result<Vec<Notice>, Failure> {
     let verdict = mergers.meet(base, over);
     // The removed keys are skipped when merging by entries. Any other merge would include them.
-    let left = if verdict == Verdict::Entries { Cow::Borrowed(over) } else { taken.left_of(over) };
+    let left = if verdict == Verdict::Entries {
+        Cow::Borrowed(over)
+    } else {
+        taken.left_of(over)
+    };
     let over = &*left;
-    let mut review = Review { mergers, here: Location::root(), characters: 0 };
+    let mut review = Review {
+        mergers,
+        here: Location::root(),
+        characters: 0,
+    };
     review.meeting(base, over, verdict, taken)?;
-    let mut work = Work { mergers, here: Location::root(), notices: Notices::default() };
+    let mut work = Work {
+        mergers,
+        here: Location::root(),
+        notices: Notices::default(),
+    };
     work.meeting(base, over, verdict, taken);
     Ok(work.notices.into_vec(over.span))
 }
@@ -63,11 +75,26 @@ impl Review<'_> {
             Verdict::After | Verdict::Before => self.elements(old, new),
             Verdict::NotText => {
                 let (old_span, place, found) = (old.span, self.here.clone(), new.value.kind());
-                self.fails(old, new, FailureKind::AppendedToText { old: old_span, place, found })
+                self.fails(
+                    old,
+                    new,
+                    FailureKind::AppendedToText {
+                        old: old_span,
+                        place,
+                        found,
+                    },
+                )
             }
             Verdict::NoIndex => {
                 let (old_span, place) = (old.span, self.here.clone());
-                self.fails(old, new, FailureKind::MappingForList { old: old_span, place })
+                self.fails(
+                    old,
+                    new,
+                    FailureKind::MappingForList {
+                        old: old_span,
+                        place,
+                    },
+                )
             }
         }
     }
@@ -77,7 +104,9 @@ impl Review<'_> {
             return Ok(());
         };
         for (key, node) in taken.rest(above) {
-            let Some(lower) = below.get(key) else { continue };
+            let Some(lower) = below.get(key) else {
+                continue;
+            };
             let verdict = self.mergers.clash(lower, node);
             self.here.0.push(Piece::Key(key.clone()));
             self.meeting(lower, node, verdict, Taken::default())?;
@@ -88,7 +117,9 @@ impl Review<'_> {
 
     fn items(&mut self, old: &Node, new: &Node) -> Result<(), Failure> {
         for index in 0..length(old).min(length(new)) {
-            let (Some(lower), Some(upper)) = (item(old, index), item(new, index)) else { continue };
+            let (Some(lower), Some(upper)) = (item(old, index), item(new, index)) else {
+                continue;
+            };
             let verdict = self.mergers.item(&lower, &upper);
             self.here.0.push(Piece::Index(index));
             self.meeting(&lower, &upper, verdict, Taken::default())?;
@@ -111,15 +142,30 @@ impl Review<'_> {
     /// Checks the length: appending to a string copies both strings.
     fn joined(&self, old: &Node, new: &Node) -> Result<(), Failure> {
         let length = bytes(old) + bytes(new);
-        if length > MAX_OUTPUT { self.exceeds(old, new, Excess::Text) } else { Ok(()) }
+        if length > MAX_OUTPUT {
+            self.exceeds(old, new, Excess::Text)
+        } else {
+            Ok(())
+        }
     }
 
     fn exceeds(&self, old: &Node, new: &Node, excess: Excess) -> Result<(), Failure> {
-        self.fails(old, new, FailureKind::OverLimit { place: self.here.clone(), excess })
+        self.fails(
+            old,
+            new,
+            FailureKind::OverLimit {
+                place: self.here.clone(),
+                excess,
+            },
+        )
     }
 
     fn fails(&self, old: &Node, new: &Node, kind: FailureKind) -> Result<(), Failure> {
-        Err(Failure { at: new.span, secret: old.secret || new.secret, kind })
+        Err(Failure {
+            at: new.span,
+            secret: old.secret || new.secret,
+            kind,
+        })
     }
 }
 
@@ -156,7 +202,9 @@ impl Work<'_> {
 
     /// Merges mappings. A key keeps its position and its original text, as in Python.
     fn entries(&mut self, old: &mut Node, new: &Node, taken: Taken) {
-        let Some(above) = new.as_mapping() else { return };
+        let Some(above) = new.as_mapping() else {
+            return;
+        };
         let mut removed = Vec::new();
         let below = mapping_of(old);
         for (key, node) in taken.rest(above) {
@@ -189,7 +237,9 @@ impl Work<'_> {
     fn items(&mut self, old: &mut Node, new: &Node) {
         let count = length(new);
         for (index, lower) in list_of(old).iter_mut().take(count).enumerate() {
-            let Some(upper) = item(new, index) else { continue };
+            let Some(upper) = item(new, index) else {
+                continue;
+            };
             let verdict = self.mergers.item(lower, &upper);
             self.here.0.push(Piece::Index(index));
             self.meeting(lower, &upper, verdict, Taken::default());
@@ -233,7 +283,10 @@ fn mark_merged(list: &mut Node, new: &Node) {
 fn mapping_of(node: &mut Node) -> &mut Mapping {
     match &mut node.value {
         Value::Mapping(mapping) => Mapping::to_change(mapping),
-        other => unreachable!("only mappings are merged by entries, found {}", other.kind()),
+        other => unreachable!(
+            "only mappings are merged by entries, found {}",
+            other.kind()
+        ),
     }
 }
 
@@ -250,7 +303,8 @@ fn list_of(node: &mut Node) -> &mut Sequence {
 
 /// Returns the length of a value's string.
 fn bytes(node: &Node) -> usize {
-    node.as_str().map_or_else(|| python_text(&node.value).len(), str::len)
+    node.as_str()
+        .map_or_else(|| python_text(&node.value).len(), str::len)
 }
 
 /// Returns both strings joined, with the span of the old one.

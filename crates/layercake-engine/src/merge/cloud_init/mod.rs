@@ -153,7 +153,11 @@ impl MergeRules {
     /// See [`Strategy::merge`](super::Strategy::merge). Returns at most [`Notice::LIMIT`] notices of
     /// the merge itself, and one with the number of further ones.
     pub(super) fn merge(&self, base: &mut Node, over: &Node) -> Result<Vec<Notice>, Failure> {
-        let Terms { mergers, taken, by_default } = self.settled(over)?;
+        let Terms {
+            mergers,
+            taken,
+            by_default,
+        } = self.settled(over)?;
         let replaced = match by_default {
             Some(Default::UserData) => replaced::replaced(base, over),
             Some(Default::Many) | None => Vec::new(),
@@ -184,14 +188,18 @@ impl MergeRules {
             MergeRules::Documented(_) => over.secret,
         };
         let settled = self.settled(over).ok().filter(|_| !is_secret);
-        settled.map(|terms| terms.mergers.to_string()).filter(|classes| !classes.is_empty())
+        settled
+            .map(|terms| terms.mergers.to_string())
+            .filter(|classes| !classes.is_empty())
     }
 
     fn settled(&self, over: &Node) -> Result<Terms, Failure> {
         match self {
-            MergeRules::Documented(Settled(mergers)) => {
-                Ok(Terms { mergers: mergers.clone()?, taken: Taken::default(), by_default: None })
-            }
+            MergeRules::Documented(Settled(mergers)) => Ok(Terms {
+                mergers: mergers.clone()?,
+                taken: Taken::default(),
+                by_default: None,
+            }),
             MergeRules::Current { header, default } => {
                 let asked = Specification::read(over, header.as_ref(), Dialect::Current)?;
                 let by_default = asked.is_empty().then_some(*default);
@@ -199,7 +207,11 @@ impl MergeRules {
                     Some(default) => Mergers::of_default(default),
                     None => Mergers::of(&asked, Dialect::Current),
                 };
-                Ok(Terms { mergers, taken: SpecificationKeys::by(over).taken, by_default })
+                Ok(Terms {
+                    mergers,
+                    taken: SpecificationKeys::by(over).taken,
+                    by_default,
+                })
             }
         }
     }

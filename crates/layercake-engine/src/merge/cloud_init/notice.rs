@@ -136,7 +136,9 @@ impl Notices {
                 place: Location::root(),
                 is_contained: false,
                 secret: false,
-                fact: Fact::Further { count: self.further },
+                fact: Fact::Further {
+                    count: self.further,
+                },
             });
         }
         self.list

@@ -22,7 +22,11 @@ pub(super) fn replaced(base: &Node, over: &Node) -> Vec<Notice> {
     if walk.lost.is_empty() {
         return Vec::new();
     }
-    walk.lost.into_iter().chain(walk.text).chain(walk.other).collect()
+    walk.lost
+        .into_iter()
+        .chain(walk.text)
+        .chain(walk.other)
+        .collect()
 }
 
 #[derive(Default)]
@@ -58,9 +62,17 @@ impl Walk {
             }
             (old_value, new_value) if old_value.equals_in_python(new_value) => {}
             (Value::String(_), Value::String(_)) => {
-                self.text = self.text.take().or(Some(self.notice(Replaced::Text, old, new)));
+                self.text = self
+                    .text
+                    .take()
+                    .or(Some(self.notice(Replaced::Text, old, new)));
             }
-            _ => self.other = self.other.take().or(Some(self.notice(Replaced::Other, old, new))),
+            _ => {
+                self.other = self
+                    .other
+                    .take()
+                    .or(Some(self.notice(Replaced::Other, old, new)));
+            }
         }
     }
 
@@ -94,7 +106,9 @@ impl Walk {
 /// Returns whether `others` contains all of `items`, in the same order.
 pub(super) fn holds_in_order(others: &[Node], items: &[Node]) -> bool {
     let mut others = others.iter();
-    items.iter().all(|item| others.any(|other| other.value.equals_in_python(&item.value)))
+    items
+        .iter()
+        .all(|item| others.any(|other| other.value.equals_in_python(&item.value)))
 }
 
 /// Returns whether nothing is lost with the value: null, or an empty mapping or list.

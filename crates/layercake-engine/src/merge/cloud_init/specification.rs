@@ -194,7 +194,9 @@ impl Class {
         if let Some(same) = known.iter().find(|option| **option == spelled) {
             return Some(same);
         }
-        let modern = self.modern_option(&spelled).filter(|option| known.contains(option));
+        let modern = self
+            .modern_option(&spelled)
+            .filter(|option| known.contains(option));
         modern.or_else(|| nearest(&spelled, known.iter().copied()))
     }
 
@@ -244,12 +246,19 @@ impl<'a> SpecificationKeys<'a> {
         let entry = |key| data.as_mapping().and_then(|mapping| mapping.get_entry(key));
         let present = |key| entry(key).filter(|(_, node)| !node.is_null());
         match present(MERGE_HOW) {
-            Some(how) => {
-                Self { how: Some(how), taken: Taken { merge_how: true, merge_type: false } }
-            }
+            Some(how) => Self {
+                how: Some(how),
+                taken: Taken {
+                    merge_how: true,
+                    merge_type: false,
+                },
+            },
             None => Self {
                 how: present(MERGE_TYPE),
-                taken: Taken { merge_how: true, merge_type: true },
+                taken: Taken {
+                    merge_how: true,
+                    merge_type: true,
+                },
             },
         }
     }
@@ -271,7 +280,10 @@ impl Taken {
             Some(mapping) if mapping.keys().any(|key| self.has(key)) => {
                 let mut left = mapping.clone();
                 left.retain(|key| !self.has(key));
-                Cow::Owned(Node { value: Value::Mapping(Arc::new(left)), ..node.clone() })
+                Cow::Owned(Node {
+                    value: Value::Mapping(Arc::new(left)),
+                    ..node.clone()
+                })
             }
             Some(_) | None => Cow::Borrowed(node),
         }
@@ -319,8 +331,10 @@ impl ParsedSpecification {
             None => Vec::new(),
         };
         if let Some(header) = header {
-            items
-                .extend(items_of_text(&Written::of_text(&header.value, header.span), data.secret)?);
+            items.extend(items_of_text(
+                &Written::of_text(&header.value, header.span),
+                data.secret,
+            )?);
         }
         Ok(Self(items))
     }
@@ -343,14 +357,20 @@ impl ParsedSpecification {
                 secret: item.secret,
             })
         });
-        Ok(Specification { requests: requests.collect::<Result<_, Failure>>()? })
+        Ok(Specification {
+            requests: requests.collect::<Result<_, Failure>>()?,
+        })
     }
 }
 
 impl Item {
     fn class(&self, dialect: Dialect) -> Result<(Class, SmolStr), Failure> {
         let at = self.name.span;
-        let fails = |kind| Failure { at, secret: self.secret, kind };
+        let fails = |kind| Failure {
+            at,
+            secret: self.secret,
+            kind,
+        };
         match &self.name.value {
             Name::Other(kind) => Err(fails(FailureKind::Shape(ShapeFault::Name(kind)))),
             Name::Text(name) => match Class::named(name, dialect) {
@@ -380,15 +400,22 @@ impl Item {
 fn nearest_class(name: &str, dialect: Dialect) -> Option<Class> {
     let name = with_underscores(strip(&name.to_lowercase()));
     let other_words = [
-        (Class::Dict, &["map", "mapping", "dictionary", "object", "hash"][..]),
+        (
+            Class::Dict,
+            &["map", "mapping", "dictionary", "object", "hash"][..],
+        ),
         (Class::List, &["array", "sequence", "tuple"][..]),
         (Class::Str, &["string", "text", "unicode"][..]),
     ];
-    let of_words = other_words.into_iter().find(|(_, words)| words.contains(&&*name));
-    Class::named(&name, dialect).or_else(|| of_words.map(|(class, _)| class)).or_else(|| {
-        let near = nearest(&name, Class::ALL.into_iter().map(Class::as_str))?;
-        Class::ALL.into_iter().find(|class| class.as_str() == near)
-    })
+    let of_words = other_words
+        .into_iter()
+        .find(|(_, words)| words.contains(&&*name));
+    Class::named(&name, dialect)
+        .or_else(|| of_words.map(|(class, _)| class))
+        .or_else(|| {
+            let near = nearest(&name, Class::ALL.into_iter().map(Class::as_str))?;
+            Class::ALL.into_iter().find(|class| class.as_str() == near)
+        })
 }
 
 fn with_underscores(text: &str) -> String {

@@ -29,10 +29,17 @@ pub(super) fn apply_each(
     base: &Node,
     mut look: impl FnMut(usize, &Node),
 ) -> Result<Node, Failure> {
-    let mut document = Document { root: base.clone(), deepened: 0 };
+    let mut document = Document {
+        root: base.clone(),
+        deepened: 0,
+    };
     for (index, operation) in operations.iter().enumerate() {
         let applied = document.apply(operation);
-        applied.map_err(|(at, reason)| Failure { operation: Some(index), at, reason })?;
+        applied.map_err(|(at, reason)| Failure {
+            operation: Some(index),
+            at,
+            reason,
+        })?;
         look(index, &document.root);
     }
     Ok(document.root)
@@ -82,7 +89,9 @@ impl Document {
             self.root = value;
             return Ok(());
         }
-        let node = around.get_mut(&mut self.root).expect("the path was resolved");
+        let node = around
+            .get_mut(&mut self.root)
+            .expect("the path was resolved");
         match (&mut node.value, spot) {
             (Value::Mapping(mapping), Spot::Key(key)) => {
                 Mapping::to_change(mapping).insert(key, value);
@@ -96,7 +105,10 @@ impl Document {
                 Arc::make_mut(items).push(value);
                 Ok(())
             }
-            _ => Err(fault(path, |member| Reason::OutOfRange { member, reached: around })),
+            _ => Err(fault(path, |member| Reason::OutOfRange {
+                member,
+                reached: around,
+            })),
         }
     }
 
@@ -214,15 +226,23 @@ fn spot(node: &Node, token: &str, reached: &Location, pointer: &Pointer) -> Resu
             Ok(Index::Next) => Ok(Spot::End),
             // Digits, but larger than any index.
             Err(ParseIndexError::InvalidInteger(_)) if !token.is_empty() => {
-                Err(fault(pointer, |member| Reason::OutOfRange { member, reached: reached() }))
+                Err(fault(pointer, |member| Reason::OutOfRange {
+                    member,
+                    reached: reached(),
+                }))
             }
-            Err(_) => {
-                Err(fault(pointer, |member| Reason::NotAnIndex { member, reached: reached() }))
-            }
+            Err(_) => Err(fault(pointer, |member| Reason::NotAnIndex {
+                member,
+                reached: reached(),
+            })),
         },
         other => {
             let found = other.kind();
-            let reason = |member| Reason::NotAContainer { member, reached: reached(), found };
+            let reason = |member| Reason::NotAContainer {
+                member,
+                reached: reached(),
+                found,
+            };
             Err(fault(pointer, reason))
         }
     }
@@ -239,17 +259,23 @@ fn existing(
     match spot {
         Spot::Whole => Ok(around),
         Spot::Key(key) => {
-            let entry = node.as_mapping().and_then(|mapping| mapping.get_entry(&key));
+            let entry = node
+                .as_mapping()
+                .and_then(|mapping| mapping.get_entry(&key));
             match entry {
                 Some((key, _)) => Ok(around.join(Piece::Key(key.clone()))),
-                None => {
-                    Err(fault(pointer, |member| Reason::MissingKey { member, reached: around }))
-                }
+                None => Err(fault(pointer, |member| Reason::MissingKey {
+                    member,
+                    reached: around,
+                })),
             }
         }
         Spot::Index(index) => match node.as_sequence().and_then(|items| items.get(index)) {
             Some(_) => Ok(around.join(Piece::Index(index))),
-            None => Err(fault(pointer, |member| Reason::OutOfRange { member, reached: around })),
+            None => Err(fault(pointer, |member| Reason::OutOfRange {
+                member,
+                reached: around,
+            })),
         },
         Spot::End => Err(fault(pointer, Reason::PastTheEnd)),
     }
@@ -274,7 +300,9 @@ struct Heights {
 
 impl Heights {
     fn of(&mut self, node: &Node) -> usize {
-        let Some(address) = node.value.address() else { return 0 };
+        let Some(address) = node.value.address() else {
+            return 0;
+        };
         if let Some(height) = self.known.get(&address) {
             return *height;
         }

@@ -22,7 +22,13 @@ const MARKER: &str = "#cloud-config-jsonp";
 pub(super) fn read(text: &str, span: Span) -> Result<Node, Failure> {
     let body = text.trim_start_matches(is_space_in_python);
     let body = body.strip_prefix(MARKER).unwrap_or(body);
-    let mut reader = Reader { text, at: text.len() - body.len(), span, depth: 0, nodes: 0 };
+    let mut reader = Reader {
+        text,
+        at: text.len() - body.len(),
+        span,
+        depth: 0,
+        nodes: 0,
+    };
     reader.skip_blanks();
     let node = reader.value()?;
     reader.skip_blanks();
@@ -103,7 +109,9 @@ impl Reader<'_> {
                 }
             }
         }
-        let entries = entries.into_iter().map(|(key, values)| (key, one_or_list(values)));
+        let entries = entries
+            .into_iter()
+            .map(|(key, values)| (key, one_or_list(values)));
         Ok(Value::Mapping(Arc::new(entries.collect())))
     }
 
@@ -194,7 +202,9 @@ impl Reader<'_> {
     fn code_unit(&self, at: usize) -> Option<u16> {
         let digits = self.text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
         let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-        is_hex.then(|| u16::from_str_radix(digits, 16).ok()).flatten()
+        is_hex
+            .then(|| u16::from_str_radix(digits, 16).ok())
+            .flatten()
     }
 
     fn number(&mut self) -> Result<Value, Failure> {
@@ -212,12 +222,16 @@ impl Reader<'_> {
         let has_exponent = self.exponent();
         let text = &self.text[start..self.at];
         if has_fraction || has_exponent {
-            return Ok(Value::Float(text.parse().expect("JSON's floats are Rust's")));
+            return Ok(Value::Float(
+                text.parse().expect("JSON's floats are Rust's"),
+            ));
         }
         if digits > YamlLimit::DIGITS {
             return Err(self.failure(Reason::OverLimit(YamlLimit::Digits)));
         }
-        Ok(text.parse().map_or_else(|_| Value::BigInt(text.into()), Value::Int))
+        Ok(text
+            .parse()
+            .map_or_else(|_| Value::BigInt(text.into()), Value::Int))
     }
 
     /// Parses a decimal point with digits. A point without digits is not part of the number.
@@ -270,7 +284,9 @@ impl Reader<'_> {
 
     fn skip_blanks(&mut self) {
         let bytes = self.text[self.at..].bytes();
-        self.at += bytes.take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
+        self.at += bytes
+            .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+            .count();
     }
 
     fn skip(&mut self, byte: u8) -> bool {
@@ -293,7 +309,11 @@ impl Reader<'_> {
     }
 
     fn failure(&self, reason: Reason) -> Failure {
-        Failure { operation: None, at: self.since(self.at), reason }
+        Failure {
+            operation: None,
+            at: self.since(self.at),
+            reason,
+        }
     }
 }
 
@@ -305,7 +325,9 @@ type Entries = IndexMap<Key, Vec<Node>, foldhash::fast::RandomState>;
 /// Returns the single value, or a list of all values from the first to the last.
 fn one_or_list(mut values: Vec<Node>) -> Node {
     let last = values.pop().expect("a key has a value");
-    let Some(first) = values.first() else { return last };
+    let Some(first) = values.first() else {
+        return last;
+    };
     let span = first.span.to(last.span);
     values.push(last);
     Node::new(Value::from(values), span)

@@ -146,7 +146,10 @@ impl Patch {
     pub fn read(text: &str, span: Span) -> Result<Self, Failure> {
         let document = json::read(text, span)?;
         let operations = operation::read(&document)?;
-        Ok(Self { document, operations })
+        Ok(Self {
+            document,
+            operations,
+        })
     }
 
     /// Returns the patch as data: a list of operations, each a mapping. Places in the patch are
@@ -199,5 +202,8 @@ impl Patch {
 
 /// Returns the number of nodes with a span.
 fn count_of(node: &Node, span: Span) -> usize {
-    usize::from(node.span == span) + inside(node).map(|child| count_of(child, span)).sum::<usize>()
+    usize::from(node.span == span)
+        + inside(node)
+            .map(|child| count_of(child, span))
+            .sum::<usize>()
 }

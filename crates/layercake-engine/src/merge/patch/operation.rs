@@ -52,13 +52,21 @@ pub(super) fn read(document: &Node) -> Result<Vec<Operation>, Failure> {
         Value::String(text) if text.is_empty() => &[],
         other => {
             let reason = Reason::NotAList(other.kind());
-            return Err(Failure { operation: None, at: document.span, reason });
+            return Err(Failure {
+                operation: None,
+                at: document.span,
+                reason,
+            });
         }
     };
     let operations = items.iter().enumerate();
     operations
         .map(|(index, item)| {
-            read_one(item).map_err(|(at, reason)| Failure { operation: Some(index), at, reason })
+            read_one(item).map_err(|(at, reason)| Failure {
+                operation: Some(index),
+                at,
+                reason,
+            })
         })
         .collect()
 }
@@ -89,12 +97,21 @@ fn read_one(item: &Node) -> Result<Operation, Fault> {
 }
 
 fn member(item: &Node, member: Member) -> Result<&Node, Fault> {
-    item.get(member.as_str()).ok_or((item.span, Reason::MissingMember(member)))
+    item.get(member.as_str())
+        .ok_or((item.span, Reason::MissingMember(member)))
 }
 
 fn text(item: &Node, name: Member) -> Result<(&str, Span), Fault> {
     let node = member(item, name)?;
-    let wrong = || (node.span, Reason::NotAText { member: name, found: node.value.kind() });
+    let wrong = || {
+        (
+            node.span,
+            Reason::NotAText {
+                member: name,
+                found: node.value.kind(),
+            },
+        )
+    };
     Ok((node.as_str().ok_or_else(wrong)?, node.span))
 }
 
@@ -104,6 +121,13 @@ fn pointer(item: &Node, member: Member) -> Result<Pointer, Fault> {
         ParseError::NoLeadingSlash => (span, Reason::NoLeadingSlash(member)),
         ParseError::InvalidEncoding { .. } => (span, Reason::InvalidEscape(member)),
     })?;
-    let tokens = pointer.tokens().map(|token| token.decoded().into()).collect();
-    Ok(Pointer { member, tokens, span })
+    let tokens = pointer
+        .tokens()
+        .map(|token| token.decoded().into())
+        .collect();
+    Ok(Pointer {
+        member,
+        tokens,
+        span,
+    })
 }

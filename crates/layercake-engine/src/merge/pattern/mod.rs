@@ -41,8 +41,12 @@ pub const MAX_EFFORT_OF_RUN: usize = 20 * MAX_EFFORT;
 pub const MAX_LOOKS_OF_RUN: usize = 4 * MAX_LOOKS;
 /// Backtracking limits of the attempts of a search; the next limit applies if the previous one was
 /// too low. The engine does not report its steps, so the limit of the attempt is counted instead.
-const TIERS: [usize; 4] =
-    [MAX_BACKTRACKS / 1000, MAX_BACKTRACKS / 100, MAX_BACKTRACKS / 10, MAX_BACKTRACKS];
+const TIERS: [usize; 4] = [
+    MAX_BACKTRACKS / 1000,
+    MAX_BACKTRACKS / 100,
+    MAX_BACKTRACKS / 10,
+    MAX_BACKTRACKS,
+];
 /// Maximum memory of one compiled pattern, in bytes.
 const MAX_SIZE: usize = 10 * 1024 * 1024;
 
@@ -94,7 +98,10 @@ pub struct Effort {
 impl Default for Effort {
     /// Returns the limits of one document.
     fn default() -> Self {
-        Self { backtracks: MAX_EFFORT, looks: MAX_LOOKS }
+        Self {
+            backtracks: MAX_EFFORT,
+            looks: MAX_LOOKS,
+        }
     }
 }
 
@@ -203,21 +210,34 @@ impl Pattern {
     /// # Errors
     /// If it is not a valid regular expression of Python.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
-        let grouped = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+        let grouped = text
+            .strip_prefix('(')
+            .and_then(|rest| rest.strip_suffix(')'));
         let literal = grouped.map_or((text, 0), |inner| (inner, 1));
         let matcher = match literal {
-            (text, groups) if !text.contains(is_special) => {
-                Matcher::Literal { text: text.into(), groups }
-            }
+            (text, groups) if !text.contains(is_special) => Matcher::Literal {
+                text: text.into(),
+                groups,
+            },
             _ => Matcher::Expression(Box::new(Expression::compile(text)?)),
         };
-        Ok(Self { inner: Arc::new(Inner { text: text.into(), matcher }) })
+        Ok(Self {
+            inner: Arc::new(Inner {
+                text: text.into(),
+                matcher,
+            }),
+        })
     }
 
     /// Creates a pattern that matches nothing from an invalid one. Deckhand only compiles a pattern
     /// if the value contains it literally, so an invalid one may never fail there.
     pub fn unusable(text: &str) -> Self {
-        Self { inner: Arc::new(Inner { text: text.into(), matcher: Matcher::Unusable }) }
+        Self {
+            inner: Arc::new(Inner {
+                text: text.into(),
+                matcher: Matcher::Unusable,
+            }),
+        }
     }
 
     /// Returns whether the pattern can be applied.
@@ -247,9 +267,15 @@ impl Pattern {
         text: &'t str,
         effort: &mut Effort,
     ) -> Result<Option<Captures<'t>>, PatternFailure> {
-        let Some(spans) = self.find(text, 0, Empty::Allowed, effort)? else { return Ok(None) };
-        let groups = spans.iter().map(|span| span.map(|(start, end)| &text[start..end]));
-        Ok(Some(Captures { groups: groups.collect() }))
+        let Some(spans) = self.find(text, 0, Empty::Allowed, effort)? else {
+            return Ok(None);
+        };
+        let groups = spans
+            .iter()
+            .map(|span| span.map(|(start, end)| &text[start..end]));
+        Ok(Some(Captures {
+            groups: groups.collect(),
+        }))
     }
 
     /// Returns `text` with every match replaced, and the number of matches, as Python's `re.sub`
@@ -300,7 +326,11 @@ impl Pattern {
             }
             (copied, from) = (end, end);
             count += 1;
-            empty = if start == end { Empty::NotAtStart } else { Empty::Allowed };
+            empty = if start == end {
+                Empty::NotAtStart
+            } else {
+                Empty::Allowed
+            };
         }
         output.push(&text[copied..])?;
         Ok((output.0, count))
@@ -315,7 +345,10 @@ impl Pattern {
         effort: &mut Effort,
     ) -> Result<Option<Spans>, PatternFailure> {
         let expression = match &self.inner.matcher {
-            Matcher::Literal { text: literal, groups } => {
+            Matcher::Literal {
+                text: literal,
+                groups,
+            } => {
                 let found = find_literal(literal, text, from, empty);
                 return Ok(found.map(|span| vec![Some(span); 1 + groups]));
             }
@@ -385,17 +418,27 @@ impl Expression {
         let first = build(&engine.pattern, TIERS[0]).map_err(|error| PatternError {
             at: None,
             is_unsupported: true,
-            message: format!("the pattern is not supported: {}", one_line(&error.to_string())),
+            message: format!(
+                "the pattern is not supported: {}",
+                one_line(&error.to_string())
+            ),
         })?;
         let _ = engine.tiers[0].set(Some(first));
         let advancing = Engine::new(source.advancing());
-        Ok(Self { engine, advancing, source })
+        Ok(Self {
+            engine,
+            advancing,
+            source,
+        })
     }
 }
 
 impl Engine {
     fn new(pattern: String) -> Self {
-        Self { pattern, tiers: Default::default() }
+        Self {
+            pattern,
+            tiers: Default::default(),
+        }
     }
 
     /// Returns the first match from byte `from` on. Counts the limit of each attempt except the
@@ -415,7 +458,9 @@ impl Engine {
             if let Ok(captures) = regex.captures_from_pos(text, from) {
                 return Ok(captures.map(|captures| {
                     let groups = captures.iter();
-                    groups.map(|group| group.map(|group| (group.start(), group.end()))).collect()
+                    groups
+                        .map(|group| group.map(|group| (group.start(), group.end())))
+                        .collect()
                 }));
             }
         }
@@ -424,7 +469,10 @@ impl Engine {
 }
 
 fn build(pattern: &str, backtracks: usize) -> Result<Regex, fancy_regex::Error> {
-    RegexBuilder::new(pattern).backtrack_limit(backtracks).delegate_size_limit(MAX_SIZE).build()
+    RegexBuilder::new(pattern)
+        .backtrack_limit(backtracks)
+        .delegate_size_limit(MAX_SIZE)
+        .build()
 }
 
 fn one_line(text: &str) -> String {

@@ -49,7 +49,9 @@ pub enum TemplateErrorKind {
 impl<'t> Template<'t> {
     /// Creates a template that inserts `text` unchanged.
     pub(super) fn literal(text: &'t str) -> Self {
-        Self { pieces: vec![Piece::Text(Cow::Borrowed(text))] }
+        Self {
+            pieces: vec![Piece::Text(Cow::Borrowed(text))],
+        }
     }
 
     /// Parses `text` for a pattern with `groups` groups.
@@ -149,7 +151,9 @@ fn read_number(rest: &str) -> Result<(Escape<'_>, usize), TemplateErrorKind> {
 
 /// Parses `<name>` or `<number>`.
 fn read_group(rest: &str) -> Result<(Escape<'_>, usize), TemplateErrorKind> {
-    let inside = rest.strip_prefix('<').ok_or(TemplateErrorKind::UnclosedGroup)?;
+    let inside = rest
+        .strip_prefix('<')
+        .ok_or(TemplateErrorKind::UnclosedGroup)?;
     let end = inside.find('>').ok_or(TemplateErrorKind::UnclosedGroup)?;
     let name = &inside[..end];
     if name.is_empty() {
@@ -193,10 +197,18 @@ impl fmt::Display for TemplateError {
                 formatter.write_str("expected `<name>` after `\\g`")
             }
             TemplateErrorKind::BadGroupName(name) => {
-                write!(formatter, "`{}` is not a valid group name", name.escape_debug())
+                write!(
+                    formatter,
+                    "`{}` is not a valid group name",
+                    name.escape_debug()
+                )
             }
             TemplateErrorKind::UnknownGroup(name) => {
-                write!(formatter, "the pattern has no group named `{}`", name.escape_debug())
+                write!(
+                    formatter,
+                    "the pattern has no group named `{}`",
+                    name.escape_debug()
+                )
             }
             TemplateErrorKind::NoSuchGroup(group) => {
                 write!(formatter, "the pattern has no group {group}")

@@ -34,7 +34,11 @@ pub fn float_repr(float: f64) -> String {
         return "nan".into();
     }
     if float.is_infinite() {
-        return if float < 0.0 { "-inf".into() } else { "inf".into() };
+        return if float < 0.0 {
+            "-inf".into()
+        } else {
+            "inf".into()
+        };
     }
     finite_float_text(float)
 }
@@ -94,7 +98,9 @@ fn write_set(keys: &[Key], text: &mut String) {
     if keys.is_empty() {
         return text.push_str("set()");
     }
-    write_joined("{", keys.iter(), "}", text, |key, text| write_repr(&key.value, text));
+    write_joined("{", keys.iter(), "}", text, |key, text| {
+        write_repr(&key.value, text);
+    });
 }
 
 /// Chooses single quotes, unless the string contains some and no double quotes.

@@ -64,7 +64,12 @@ pub(super) fn translate(text: &str) -> Result<Translation, PatternError> {
         return Err(error(*at, format!("unknown group {group}")));
     }
     let ignore_case = reader.global.ignore_case;
-    Ok(Translation { body: whole.text, ignore_case, groups, names: reader.names })
+    Ok(Translation {
+        body: whole.text,
+        ignore_case,
+        groups,
+        names: reader.names,
+    })
 }
 
 /// Implements Python's `str.isidentifier`, except for a few rare characters.
@@ -92,7 +97,10 @@ pub(super) fn python_index(text: &str) -> Option<usize> {
 
 /// Flags in effect at some position.
 #[derive(Clone, Copy, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "Python's flags are independent switches")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "Python's flags are independent switches"
+)]
 struct Flags {
     ignore_case: bool,
     multi_line: bool,
@@ -127,17 +135,26 @@ impl Width {
 
     fn then(self, next: Self) -> Self {
         let most = self.most.saturating_add(next.most);
-        Self { least: self.least.saturating_add(next.least), most }
+        Self {
+            least: self.least.saturating_add(next.least),
+            most,
+        }
     }
 
     fn or(self, other: Self) -> Self {
-        Self { least: self.least.min(other.least), most: self.most.max(other.most) }
+        Self {
+            least: self.least.min(other.least),
+            most: self.most.max(other.most),
+        }
     }
 
     fn repeated(self, least: u64, most: Option<u64>) -> Self {
         let times = most.unwrap_or(u64::MAX);
         let most = self.most.saturating_mul(times);
-        Self { least: self.least.saturating_mul(least), most }
+        Self {
+            least: self.least.saturating_mul(least),
+            most,
+        }
     }
 }
 
@@ -161,11 +178,19 @@ enum Kind {
 
 impl Piece {
     fn item(text: impl Into<String>, width: Width) -> Self {
-        Self { text: text.into(), width, kind: Kind::Item }
+        Self {
+            text: text.into(),
+            width,
+            kind: Kind::Item,
+        }
     }
 
     fn place(text: impl Into<String>) -> Self {
-        Self { text: text.into(), width: Width::NONE, kind: Kind::Place }
+        Self {
+            text: text.into(),
+            width: Width::NONE,
+            kind: Kind::Place,
+        }
     }
 }
 
@@ -302,11 +327,19 @@ impl Reader<'_> {
                     pieces.push(Piece::item(any, Width::ONE));
                 }
                 Token::Plain('^') => {
-                    pieces.push(Piece::place(if flags.multi_line { "(?m:^)" } else { r"\A" }));
+                    pieces.push(Piece::place(if flags.multi_line {
+                        "(?m:^)"
+                    } else {
+                        r"\A"
+                    }));
                 }
                 // Python's `$` also matches before a line break at the end.
                 Token::Plain('$') => {
-                    let end = if flags.multi_line { "(?m:$)" } else { r"(?=\n?\z)" };
+                    let end = if flags.multi_line {
+                        "(?m:$)"
+                    } else {
+                        r"(?=\n?\z)"
+                    };
                     pieces.push(Piece::place(end));
                 }
                 Token::Plain(character @ ('*' | '+' | '?' | '{')) => {
@@ -318,9 +351,15 @@ impl Reader<'_> {
                 Token::Plain(character) => pieces.push(literal(u32::from(character), flags)),
             }
         }
-        let width = pieces.iter().fold(Width::NONE, |width, piece| width.then(piece.width));
+        let width = pieces
+            .iter()
+            .fold(Width::NONE, |width, piece| width.then(piece.width));
         let text = pieces.iter().map(|piece| piece.text.as_str()).collect();
-        Ok(Piece { text, width, kind: Kind::Item })
+        Ok(Piece {
+            text,
+            width,
+            kind: Kind::Item,
+        })
     }
 
     /// Skips white space and comments in verbose patterns.
@@ -348,9 +387,12 @@ impl Reader<'_> {
         if self.peek_is('}')? {
             return Ok(None);
         }
-        let least = self.take_while(usize::MAX, |byte| byte.is_ascii_digit()).to_owned();
+        let least = self
+            .take_while(usize::MAX, |byte| byte.is_ascii_digit())
+            .to_owned();
         let most = if self.take(',')? {
-            self.take_while(usize::MAX, |byte| byte.is_ascii_digit()).to_owned()
+            self.take_while(usize::MAX, |byte| byte.is_ascii_digit())
+                .to_owned()
         } else {
             least.clone()
         };
@@ -380,10 +422,16 @@ impl Reader<'_> {
         at: usize,
     ) -> Result<(), PatternError> {
         let piece = match pieces.pop() {
-            None | Some(Piece { kind: Kind::Place, .. }) => {
+            None
+            | Some(Piece {
+                kind: Kind::Place, ..
+            }) => {
                 return Err(error(at, "nothing to repeat"));
             }
-            Some(Piece { kind: Kind::Repeated, .. }) => {
+            Some(Piece {
+                kind: Kind::Repeated,
+                ..
+            }) => {
                 return Err(error(at, "multiple repeat"));
             }
             Some(piece) => piece,
@@ -401,7 +449,11 @@ impl Reader<'_> {
         } else {
             repeat_something(&text, least, most, style)
         };
-        pieces.push(Piece { text, width: width.repeated(least, most), kind: Kind::Repeated });
+        pieces.push(Piece {
+            text,
+            width: width.repeated(least, most),
+            kind: Kind::Repeated,
+        });
         Ok(())
     }
 
@@ -415,7 +467,10 @@ impl Reader<'_> {
             'd' | 'D' | 's' | 'S' | 'w' | 'W' => {
                 // The engine would let `ſ` match as an `s` in it.
                 let open = if flags.ignore_case { "(?-i:[" } else { "(?:[" };
-                Piece::item(format!("{open}{}])", category(character, flags)), Width::ONE)
+                Piece::item(
+                    format!("{open}{}])", category(character, flags)),
+                    Width::ONE,
+                )
             }
             '0' => {
                 let digits = self.take_while(2, is_octal);
@@ -431,13 +486,19 @@ impl Reader<'_> {
     /// Parses a back-reference, or a character given by three octal digits.
     fn number(&mut self, first: char, at: usize, flags: Flags) -> Result<Piece, PatternError> {
         let rest = &self.text[at + 1..];
-        let octal = rest.bytes().take(3).take_while(|byte| is_octal(*byte)).count();
+        let octal = rest
+            .bytes()
+            .take(3)
+            .take_while(|byte| is_octal(*byte))
+            .count();
         if octal == 3 {
             self.at = at + 4;
             return octal_code(&rest[..3], at).map(|code| literal(code, flags));
         }
         let more = self.take_while(1, |byte| byte.is_ascii_digit());
-        let group = format!("{first}{more}").parse().expect("one or two digits are a number");
+        let group = format!("{first}{more}")
+            .parse()
+            .expect("one or two digits are a number");
         if group >= self.groups.len() {
             return Err(error(at, format!("unknown group {group}")));
         }
@@ -453,7 +514,9 @@ impl Reader<'_> {
     }
 
     fn check_behind(&self, group: usize, at: usize) -> Result<(), PatternError> {
-        let Some(before) = self.behind else { return Ok(()) };
+        let Some(before) = self.behind else {
+            return Ok(());
+        };
         if self.groups.get(group).copied().flatten().is_none() {
             return Err(error(at, "reference to an open group"));
         }
@@ -592,7 +655,10 @@ impl Reader<'_> {
             '<' => match self.next()? {
                 Some(Token::Plain('=')) => self.look_behind("(?<=", at, flags).map(Group::Piece),
                 Some(Token::Plain('!')) => self.look_behind("(?<!", at, flags).map(Group::Piece),
-                _ => Err(error(at, "unknown group syntax; write a named group as `(?P<name>...)`")),
+                _ => Err(error(
+                    at,
+                    "unknown group syntax; write a named group as `(?P<name>...)`",
+                )),
             },
             '(' => self.conditional(at, flags).map(Group::Piece),
             '-' | 'i' | 'L' | 'm' | 's' | 'x' | 'a' | 't' | 'u' => self.flags(character, at, flags),
@@ -658,7 +724,10 @@ impl Reader<'_> {
     /// Parses the contents of a group and its closing parenthesis.
     fn nested(&mut self, open: &str, at: usize, flags: Flags) -> Result<Piece, PatternError> {
         if self.nesting == MAX_NESTING {
-            return Err(unsupported(at, format!("groups nested deeper than {MAX_NESTING} levels")));
+            return Err(unsupported(
+                at,
+                format!("groups nested deeper than {MAX_NESTING} levels"),
+            ));
         }
         self.nesting += 1;
         let inside = self.alternation(flags)?;
@@ -668,7 +737,11 @@ impl Reader<'_> {
     }
 
     fn close(&mut self, at: usize) -> Result<(), PatternError> {
-        if self.take(')')? { Ok(()) } else { Err(error(at, "unclosed group: missing `)`")) }
+        if self.take(')')? {
+            Ok(())
+        } else {
+            Err(error(at, "unclosed group: missing `)`"))
+        }
     }
 
     fn look(&mut self, open: &str, at: usize, flags: Flags) -> Result<Piece, PatternError> {
@@ -706,12 +779,18 @@ impl Reader<'_> {
         };
         if self.groups.get(group).is_some_and(Option::is_none) {
             // Python supports it, but the engine gives another result.
-            return Err(unsupported(at, "a condition on an enclosing group is not supported"));
+            return Err(unsupported(
+                at,
+                "a condition on an enclosing group is not supported",
+            ));
         }
         self.conditions.push((group, at));
         self.check_behind(group, at)?;
         if self.nesting == MAX_NESTING {
-            return Err(unsupported(at, format!("groups nested deeper than {MAX_NESTING} levels")));
+            return Err(unsupported(
+                at,
+                format!("groups nested deeper than {MAX_NESTING} levels"),
+            ));
         }
         self.nesting += 1;
         let yes = self.sequence(flags, false)?;
@@ -734,7 +813,10 @@ impl Reader<'_> {
     fn flags(&mut self, first: char, at: usize, flags: Flags) -> Result<Group, PatternError> {
         let (on, end) = self.flag_letters(first, at)?;
         if on.contains(['L', 't']) {
-            return Err(error(at, "flags `L` and `t` are not valid for string patterns"));
+            return Err(error(
+                at,
+                "flags `L` and `t` are not valid for string patterns",
+            ));
         }
         if on.contains('a') && on.contains('u') {
             return Err(error(at, "flags `a` and `u` are incompatible"));
@@ -975,10 +1057,17 @@ fn not_boundary(flags: Flags) -> String {
 }
 
 fn error(at: usize, message: impl Into<String>) -> PatternError {
-    PatternError { at: Some(at), message: message.into(), is_unsupported: false }
+    PatternError {
+        at: Some(at),
+        message: message.into(),
+        is_unsupported: false,
+    }
 }
 
 /// Creates an error for a pattern that Python supports.
 fn unsupported(at: usize, message: impl Into<String>) -> PatternError {
-    PatternError { is_unsupported: true, ..error(at, message) }
+    PatternError {
+        is_unsupported: true,
+        ..error(at, message)
+    }
 }

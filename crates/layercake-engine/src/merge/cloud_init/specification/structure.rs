@@ -12,9 +12,14 @@ use crate::merge::cloud_init::{Failure, FailureKind, ShapeFault};
 /// Parses the value of `merge_how`: a string (3), or a value that Python can iterate over (4).
 pub(super) fn items_of(how: &Node) -> Result<Vec<Item>, Failure> {
     let each = |nodes: &mut dyn Iterator<Item = Node>| -> Result<Vec<Item>, Failure> {
-        nodes.filter_map(|node| item_of(&node, how.secret).transpose()).collect()
+        nodes
+            .filter_map(|node| item_of(&node, how.secret).transpose())
+            .collect()
     };
-    let of_key = |key: &Key| Node { secret: how.secret, ..Node::new(key.value.clone(), key.span) };
+    let of_key = |key: &Key| Node {
+        secret: how.secret,
+        ..Node::new(key.value.clone(), key.span)
+    };
     match &how.value {
         Value::String(_) => items_of_text(&Written::of_node(how), how.secret),
         Value::Sequence(items) => each(&mut items.iter().cloned()),
@@ -74,12 +79,15 @@ fn item_of(node: &Node, secret: bool) -> Result<Option<Item>, Failure> {
 
 /// Parses `{name: list, settings: [append]}`.
 fn item_of_mapping(mapping: &Mapping, node: &Node, secret: bool) -> Result<Option<Item>, Failure> {
-    let name = mapping.get("name").ok_or_else(|| shape(node, ShapeFault::MissingName))?;
+    let name = mapping
+        .get("name")
+        .ok_or_else(|| shape(node, ShapeFault::MissingName))?;
     let Value::String(text) = &name.value else {
         return Err(shape(name, ShapeFault::Name(name.value.kind())));
     };
-    let settings =
-        mapping.get("settings").ok_or_else(|| shape(node, ShapeFault::MissingSettings))?;
+    let settings = mapping
+        .get("settings")
+        .ok_or_else(|| shape(node, ShapeFault::MissingSettings))?;
     let spelled = with_underscores(text);
     let spelled = strip(&spelled);
     if spelled.is_empty() {
@@ -96,7 +104,11 @@ fn item_of_mapping(mapping: &Mapping, node: &Node, secret: bool) -> Result<Optio
 /// Parses `[list, append]`.
 fn item_of_list(items: &[Node], at: Span, secret: bool) -> Result<Option<Item>, Failure> {
     let Some((name, options)) = items.split_first() else {
-        return Err(Failure { at, secret, kind: FailureKind::Shape(ShapeFault::EmptyItem) });
+        return Err(Failure {
+            at,
+            secret,
+            kind: FailureKind::Shape(ShapeFault::EmptyItem),
+        });
     };
     if name.value.is_falsy() {
         return Ok(None);
@@ -132,9 +144,10 @@ fn item_of_characters(text: &str, node: &Node, secret: bool) -> Result<Option<It
 fn options_of(settings: &Node) -> Options {
     let of_key = |key: &Key| Node::new(key.value.clone(), key.span);
     match &settings.value {
-        Value::String(text) => {
-            Options::Usable(Settings::Text(Spanned::new(text.clone().into(), settings.span)))
-        }
+        Value::String(text) => Options::Usable(Settings::Text(Spanned::new(
+            text.clone().into(),
+            settings.span,
+        ))),
         Value::Sequence(items) => Options::Usable(words_of(items.iter())),
         Value::Mapping(mapping) => {
             let keys: Vec<Node> = mapping.keys().map(of_key).collect();
@@ -169,9 +182,16 @@ fn words_of<'a>(nodes: impl Iterator<Item = &'a Node>) -> Settings {
 }
 
 fn no_words() -> Settings {
-    Settings::Words { words: Vec::new(), others: Vec::new() }
+    Settings::Words {
+        words: Vec::new(),
+        others: Vec::new(),
+    }
 }
 
 fn shape(node: &Node, fault: ShapeFault) -> Failure {
-    Failure { at: node.span, secret: node.secret, kind: FailureKind::Shape(fault) }
+    Failure {
+        at: node.span,
+        secret: node.secret,
+        kind: FailureKind::Shape(fault),
+    }
 }

@@ -8,10 +8,17 @@ use crate::merge::cloud_init::{Failure, FailureKind};
 
 /// Parses the parts of the string form, which are separated by plus signs (3).
 pub(super) fn items_of_text(text: &Written<'_>, secret: bool) -> Result<Vec<Item>, Failure> {
-    let pieces = text.split('+').map(Written::stripped).filter(|piece| !piece.text.is_empty());
+    let pieces = text
+        .split('+')
+        .map(Written::stripped)
+        .filter(|piece| !piece.text.is_empty());
     pieces
         .map(|piece| {
-            let fails = || Failure { at: piece.span(), secret, kind: FailureKind::Format };
+            let fails = || Failure {
+                at: piece.span(),
+                secret,
+                kind: FailureKind::Format,
+            };
             item_of_piece(&piece, secret).ok_or_else(fails)
         })
         .collect()
@@ -32,11 +39,19 @@ fn item_of_piece(piece: &Written<'_>, secret: bool) -> Option<Item> {
     if !is_identifier(&spelled) {
         return None;
     }
-    let options = inside.split(',').map(Written::stripped).filter(|it| !it.text.is_empty());
-    let words = options.map(|it| Spanned::new(as_read(it.text).into(), it.span())).collect();
+    let options = inside
+        .split(',')
+        .map(Written::stripped)
+        .filter(|it| !it.text.is_empty());
+    let words = options
+        .map(|it| Spanned::new(as_read(it.text).into(), it.span()))
+        .collect();
     Some(Item {
         name: Spanned::new(Name::Text(spelled.into()), name.span()),
-        options: Options::Usable(Settings::Words { words, others: Vec::new() }),
+        options: Options::Usable(Settings::Words {
+            words,
+            others: Vec::new(),
+        }),
         at: piece.span(),
         secret,
     })

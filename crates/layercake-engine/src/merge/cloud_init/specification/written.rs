@@ -23,13 +23,21 @@ impl<'a> Written<'a> {
         let text = node.as_str().unwrap_or_default();
         match node.origin {
             Origin::Written => Self::of_text(text, node.span),
-            Origin::Derived | Origin::Made => Self { text, whole: node.span, at: None },
+            Origin::Derived | Origin::Made => Self {
+                text,
+                whole: node.span,
+                at: None,
+            },
         }
     }
 
     /// Creates a part from a string with this span.
     pub(super) fn of_text(text: &'a str, span: Span) -> Self {
-        Self { text, whole: span, at: beginning(text, span) }
+        Self {
+            text,
+            whole: span,
+            at: beginning(text, span),
+        }
     }
 
     /// Returns the span of the part, or of the whole scalar if unknown.
@@ -43,7 +51,11 @@ impl<'a> Written<'a> {
     /// Returns the byte range of the part, if valid.
     pub(super) fn part(&self, range: Range<usize>) -> Option<Self> {
         let at = self.at.map(|at| at + offset(range.start));
-        Some(Self { text: self.text.get(range)?, whole: self.whole, at })
+        Some(Self {
+            text: self.text.get(range)?,
+            whole: self.whole,
+            at,
+        })
     }
 
     /// Iterates over the parts between the separators.
@@ -61,7 +73,11 @@ impl<'a> Written<'a> {
     pub(super) fn stripped(self) -> Self {
         let text = strip(self.text);
         let cut = offset(text.as_ptr().addr() - self.text.as_ptr().addr());
-        Self { text, whole: self.whole, at: self.at.map(|at| at + cut) }
+        Self {
+            text,
+            whole: self.whole,
+            at: self.at.map(|at| at + cut),
+        }
     }
 }
 
