@@ -52,7 +52,7 @@ fuzz_target!(|bytes: &[u8]| {
     let semantics = SEMANTICS[bytes.len() % 2];
     let first = results(&files, semantics);
     assert_eq!(
-        results(&Reversed(&files), semantics),
+        results(&Reversed(files.clone()), semantics),
         first,
         "result depends on file order"
     );
@@ -71,11 +71,12 @@ static POOL: LazyLock<ThreadPool> = LazyLock::new(|| {
 });
 
 /// A tree that lists its files in reverse order.
-struct Reversed<'a>(&'a MemoryTree);
+#[derive(Clone)]
+struct Reversed(MemoryTree);
 
-impl Tree for Reversed<'_> {
+impl Tree for Reversed {
     fn inner(&self) -> Option<&dyn Tree> {
-        Some(self.0)
+        Some(&self.0)
     }
 
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, layercake::error::Error> {
@@ -86,7 +87,7 @@ impl Tree for Reversed<'_> {
 }
 
 /// Results of a run: outputs and findings.
-fn results(tree: &dyn Tree, semantics: Semantics) -> Vec<String> {
+fn results(tree: &(impl Tree + Clone + Send + 'static), semantics: Semantics) -> Vec<String> {
     let Some(checked) = checked(tree, semantics, outputs) else {
         return Vec::new();
     };

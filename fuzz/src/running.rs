@@ -5,10 +5,9 @@
 //! layercake are never accepted.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use layercake::check::{
-    Base, Checked, Compared, Options, Progress, RenderedSite, Settings, check, compare,
-};
+use layercake::check::{Base, Checked, Compared, Options, RenderedSite, Settings, check, compare};
 use layercake::commands::configuration::{
     ConfigurationSource, ConfigurationTrees, SemanticsFlags, find, settle,
 };
@@ -27,14 +26,12 @@ pub const SEMANTICS: [Semantics; 2] = [Semantics::Documented, Semantics::Deckhan
 
 /// Checks files; `None` on a user error.
 pub fn checked<T: Send>(
-    tree: &dyn Tree,
+    tree: &(impl Tree + Clone + Send + 'static),
     semantics: Semantics,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Option<Checked<T>> {
     let plan_options = options_for(tree, None, semantics)?;
-    let layout = layout(tree)?;
-    let progress = Progress::default();
-    let plan = plan_options.plan(tree, layout.as_ref(), None, &progress);
+    let plan = plan_options.plan(Arc::new(tree.clone()), layout(tree)?, None);
     let checked = unless_user_error(check(&plan, per_site))?;
     assert!(!checked.internal_error, "layercake itself does not fail");
     Some(checked)
@@ -48,10 +45,8 @@ pub fn compared(
     attribution: Attribution,
 ) -> Option<Compared> {
     let plan_options = options_for(head, Some(base), semantics)?;
-    let (of_base, of_head) = (layout(base)?, layout(head)?);
-    let progress = Progress::default();
-    let base = Base::of_repository(base, of_base.as_ref());
-    let plan = plan_options.plan(head, of_head.as_ref(), Some(base), &progress);
+    let earlier = Base::of_repository(Arc::new(base.clone()), layout(base)?);
+    let plan = plan_options.plan(Arc::new(head.clone()), layout(head)?, Some(earlier));
     let settings = Settings {
         attribution,
         ..Settings::default()

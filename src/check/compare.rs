@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::configuration::MetSources;
 use super::edited::{SetPair, Sides};
 use super::load::{LoadedSide, SetFiles};
 use super::site::{KnownDocuments, MAX_TRIED_DOCUMENTS, OneSide, Related, judged, tables};
@@ -185,6 +186,8 @@ pub(super) struct ComparedSite {
     pub(super) untried: Vec<EditId>,
     /// Edits of documents that the site has on one of the sides.
     pub(super) concerned: Vec<EditId>,
+    /// Of the base and the head.
+    pub(super) met: [MetSources; 2],
 }
 
 impl ComparedSite {
@@ -198,6 +201,7 @@ impl ComparedSite {
             causes: BTreeMap::new(),
             untried: Vec::new(),
             concerned: Vec::new(),
+            met: Default::default(),
         }
     }
 }
@@ -321,6 +325,7 @@ impl<'a> SiteRun<'_, 'a> {
         ComparedSite {
             checked: self.checked(head),
             head_findings,
+            met: met([base, head]),
             ..ComparedSite::unchanged(self.reach(base, head))
         }
     }
@@ -525,6 +530,7 @@ impl<'a> SiteRun<'_, 'a> {
                 .copied()
                 .chain(unread.into_iter().map(|(id, _)| id))
                 .collect(),
+            met: met([base, head]),
         }
     }
 
@@ -590,6 +596,7 @@ impl<'a> SiteRun<'_, 'a> {
             checked: Some(set.checked(self.sides.loaded, side.outputs())),
             base_findings: side.findings.clone(),
             head_findings: side.findings.clone(),
+            met: met([Some(side); 2]),
             ..ComparedSite::unchanged(reach)
         }
     }
@@ -691,6 +698,14 @@ impl<'a> SiteRun<'_, 'a> {
         })
         .collect()
     }
+}
+
+/// Known missing sources that a site needs on each side.
+fn met(sides: [Option<&OneSide<'_>>; 2]) -> [MetSources; 2] {
+    sides.map(|side| {
+        side.map(|side| side.related.met.clone())
+            .unwrap_or_default()
+    })
 }
 
 /// Adds to the causes of the head's findings each of the `tried` edits that they need: they do not
@@ -795,7 +810,7 @@ impl TrialRenderer<'_, '_> {
         let sets = loaded.sets_of(plan, (name.as_deref(), site_type), &parts);
         let (documents, sharers) = ((name, documents, sets), self.sides.head.all_sets);
         let earlier = self.earlier.into_iter().flatten();
-        let related = Related::of(plan, loaded, documents, sharers, earlier);
+        let related = Related::of(plan, documents, sharers, earlier);
         let known = (&tables(plan, self.known)[..], Matching::Values);
         let rendered = render_with(&related.graph, known, extent(&related.graph));
         self.has_failed.fetch_or(rendered.has_failed(), Relaxed);

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 
 use globset::{GlobMatcher, GlobSet};
 
@@ -88,6 +86,39 @@ impl Configuration {
         self.sites.as_ref().is_none_or(|sites| sites.is_match(site))
     }
 
+    /// Removes the known missing sources from a site, and returns which it needs.
+    pub(super) fn remove_known(&self, site: &mut Site<'_>) -> MetSources {
+        let mut met = MetSources::new();
+        let name = site.name.clone();
+        let documents = &site.documents;
+        site.problems.retain(|problem| {
+            let SiteProblem::MissingSource {
+                doc,
+                substitution,
+                of_abstract: None,
+                ..
+            } = problem
+            else {
+                return true;
+            };
+            let wanted = &documents[doc.index()].sources[*substitution];
+            let source = format!("{}/{}", wanted.schema.value, wanted.name.value);
+            let mut is_known = false;
+            for (index, known) in self.known_missing.iter().enumerate() {
+                let in_site = known
+                    .sites
+                    .as_ref()
+                    .is_none_or(|sites| name.as_ref().is_some_and(|name| sites.is_match(&**name)));
+                if in_site && known.sources.is_match(&source) {
+                    met.insert(index);
+                    is_known = true;
+                }
+            }
+            !is_known
+        });
+        met
+    }
+
     /// Options for the documents of a site.
     pub(super) fn options(&self, general: &DeckhandOptions, site: Option<&str>) -> DeckhandOptions {
         let of_site = self.missing_source.iter().rev();
@@ -103,13 +134,14 @@ impl Configuration {
     }
 }
 
+/// Indexes of the known missing sources that documents of a site need.
+pub(super) type MetSources = BTreeSet<usize>;
+
 /// Configuration during a run.
 #[derive(Default)]
 pub(super) struct Configured {
     file: Option<FileId>,
     changed: Option<FileId>,
-    /// For each known missing source, whether a document needed it.
-    met: Vec<AtomicBool>,
 }
 
 impl Configured {
@@ -121,12 +153,12 @@ impl Configured {
         Self {
             file: add(&configuration.file),
             changed: add(&configuration.changed),
-            met: configuration
-                .known_missing
-                .iter()
-                .map(|_| AtomicBool::new(false))
-                .collect(),
         }
+    }
+
+    /// Files of the configuration.
+    pub(super) fn files(&self) -> impl Iterator<Item = FileId> {
+        self.file.into_iter().chain(self.changed)
     }
 
     /// A place of the configuration file as a place in the run's sources.
@@ -151,10 +183,12 @@ impl Configured {
         placed.collect()
     }
 
-    /// Findings for entries that match no file, site, missing source or document schema.
+    /// Findings for entries that match no file, site or document schema, and for known missing
+    /// sources that are not among the `met` ones.
     pub(super) fn findings<'a>(
         &self,
         configuration: &Configuration,
+        met: &MetSources,
         paths: impl Iterator<Item = &'a str>,
         sites: impl Iterator<Item = &'a str>,
         schemas: impl Iterator<Item = &'a str>,
@@ -174,10 +208,10 @@ impl Configured {
         };
         let unused = configuration.entries.iter().filter(is_unused);
         let unused = unused.map(|entry| (entry.at, &*entry.written, entry.of));
-        let known = configuration.known_missing.iter().zip(&self.met);
+        let known = configuration.known_missing.iter().enumerate();
         let unmet = known
-            .filter(|(_, met)| !met.load(Relaxed))
-            .map(|(known, _)| {
+            .filter(|(index, _)| !met.contains(index))
+            .map(|(_, known)| {
                 (
                     known.at,
                     known.sources.glob().glob(),
@@ -199,36 +233,5 @@ impl Configured {
                 rules::report_unused(&UnusedEntry { at, glob, kind })
             })
             .collect()
-    }
-
-    /// Removes the known missing sources from a site.
-    pub(super) fn without_known(&self, configuration: &Configuration, site: &mut Site<'_>) {
-        let name = site.name.clone();
-        let documents = &site.documents;
-        site.problems.retain(|problem| {
-            let SiteProblem::MissingSource {
-                doc,
-                substitution,
-                of_abstract: None,
-                ..
-            } = problem
-            else {
-                return true;
-            };
-            let wanted = &documents[doc.index()].sources[*substitution];
-            let source = format!("{}/{}", wanted.schema.value, wanted.name.value);
-            let mut is_known = false;
-            for (known, met) in configuration.known_missing.iter().zip(&self.met) {
-                let in_site = known
-                    .sites
-                    .as_ref()
-                    .is_none_or(|sites| name.as_ref().is_some_and(|name| sites.is_match(&**name)));
-                if in_site && known.sources.is_match(&source) {
-                    met.store(true, Relaxed);
-                    is_known = true;
-                }
-            }
-            !is_known
-        });
     }
 }

@@ -18,7 +18,7 @@ use crate::system::edits::{FileEdit, FileEditCause, Located, Membership, SitePla
 
 /// Both sides of a run.
 pub(super) struct Sides<'a> {
-    pub(super) plan: &'a Plan<'a>,
+    pub(super) plan: &'a Plan,
     pub(super) loaded: &'a Loaded,
     pub(super) base: &'a LoadedSide,
     pub(super) head: &'a LoadedSide,
@@ -189,7 +189,7 @@ impl<'a> SiteReaders<'a> {
 }
 
 impl<'a> Sides<'a> {
-    pub(super) fn of(plan: &'a Plan<'a>, loaded: &'a Loaded) -> Self {
+    pub(super) fn of(plan: &'a Plan, loaded: &'a Loaded) -> Self {
         let (base, head) = (loaded.base.as_ref().unwrap_or(&loaded.head), &loaded.head);
         let (pairs, revisions) = pairs(plan, [base, head]);
         Self {
@@ -205,7 +205,7 @@ impl<'a> Sides<'a> {
 
     /// Pairs two states of one site, which may have two names.
     pub(super) fn of_site(
-        plan: &'a Plan<'a>,
+        plan: &'a Plan,
         loaded: &'a Loaded,
         (base, before): (&'a LoadedSide, Option<&'a SetFiles>),
         (head, after): (&'a LoadedSide, Option<&'a SetFiles>),
@@ -426,10 +426,7 @@ impl<'a> Sides<'a> {
 }
 
 /// Requested sites of both sides, sorted by name, and their further repositories.
-fn pairs<'a>(
-    plan: &Plan<'_>,
-    [base, head]: [&'a LoadedSide; 2],
-) -> (Vec<SetPair<'a>>, AllRevisions) {
+fn pairs<'a>(plan: &Plan, [base, head]: [&'a LoadedSide; 2]) -> (Vec<SetPair<'a>>, AllRevisions) {
     let mut pairs: BTreeMap<Option<Arc<str>>, SetPair<'a>> = BTreeMap::new();
     let empty = |name: &Option<Arc<str>>| SetPair {
         name: name.clone(),
@@ -486,7 +483,7 @@ impl AllRevisions {
     /// order. Returns the indices of their revisions for each side.
     fn add_site(
         &mut self,
-        further: &[Further],
+        further: &[Arc<Further>],
         site: Option<&Arc<str>>,
         [base, head]: [&[usize]; 2],
     ) -> [Vec<usize>; 2] {
@@ -563,7 +560,7 @@ impl AllRevisions {
     }
 
     /// Index in `used` of each of these. A site uses at most one repository of a name.
-    pub(super) fn reported(&self, further: &[Further], used: &[UsedRepository]) -> Vec<usize> {
+    pub(super) fn reported(&self, further: &[Arc<Further>], used: &[UsedRepository]) -> Vec<usize> {
         let reported = self.all.iter().map(|it| {
             let name = it.head.or(it.base).map(|index| &further[index].name);
             let site = it.sites.first();

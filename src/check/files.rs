@@ -64,16 +64,16 @@ pub(super) struct SideSource<'s> {
 
 impl<'s> SideSource<'s> {
     /// The head of a plan, and its base if there is one.
-    pub(super) fn of_plan(plan: &'s Plan<'_>) -> Vec<Self> {
+    pub(super) fn of_plan(plan: &'s Plan) -> Vec<Self> {
         let head = Self {
-            tree: plan.tree,
+            tree: &plan.tree,
             layout: plan.layout(),
             uses: plan.uses(Which::Head),
             which: Which::Head,
         };
         let base = plan.base.as_ref().map(|base| Self {
-            tree: base.tree,
-            layout: base.layout,
+            tree: &base.tree,
+            layout: base.layout.as_deref(),
             uses: plan.uses(Which::Base),
             which: Which::Base,
         });
@@ -98,14 +98,14 @@ impl<'p> SitesRead<'p> {
     /// Sites that the work needs. Findings in a site can depend on files of others: a baseline
     /// counts the findings of all sites, a part of a declared set can be anywhere, and folders of
     /// other sites can clash with its own.
-    pub(super) fn of(plan: &'p Plan<'_>, work: Work, has_baseline: bool) -> Self {
+    pub(super) fn of(plan: &'p Plan, work: Work, has_baseline: bool) -> Self {
         let is_judged_alone = || {
             plan.base.is_none()
                 && plan.is_by_site()
                 && !has_baseline
                 && !plan.layout().is_some_and(Layout::has_clashing_sites)
         };
-        if let Some(reached) = plan.base.as_ref().and_then(|base| base.reached) {
+        if let Some(reached) = plan.base.as_ref().and_then(|base| base.reached.as_deref()) {
             return Self::Named(reached);
         }
         match &plan.options.sites {
@@ -222,12 +222,12 @@ pub(super) type Keep<'t> = dyn Fn(&SourceMap, AsRead<'_>, Parsed) -> LoadedFile 
 
 impl<'t> Files<'t> {
     pub(super) fn new(
-        plan: &Plan<'_>,
+        plan: &Plan,
         sources: &[SideSource<'_>],
         (work, sites): (Work, SitesRead<'t>),
         earlier: FilesSoFar,
         keep: &'t Keep<'t>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Box<(Error, FilesSoFar)>> {
         let all = sources;
         let FilesSoFar {
             sources,
@@ -255,13 +255,26 @@ impl<'t> Files<'t> {
         files.fill();
         for source in all {
             files.which = source.which;
-            let side = files.side(plan, source)?;
-            files.sides.push(side);
+            match files.side(plan, source) {
+                Ok(side) => files.sides.push(side),
+                Err(error) => return Err(Box::new((error, files.so_far(later)))),
+            }
         }
         Ok(files)
     }
 
-    fn side(&mut self, plan: &Plan<'_>, source: &SideSource<'_>) -> Result<SideFiles, Error> {
+    /// What was read so far.
+    fn so_far(mut self, later: ReadLater) -> FilesSoFar {
+        self.fill();
+        FilesSoFar {
+            sources: self.sources,
+            kept: self.kept,
+            known: self.known,
+            later,
+        }
+    }
+
+    fn side(&mut self, plan: &Plan, source: &SideSource<'_>) -> Result<SideFiles, Error> {
         let SideSource {
             tree, layout, uses, ..
         } = *source;
@@ -300,7 +313,7 @@ impl<'t> Files<'t> {
     /// Folders that contain, or may contain, parts of declared sets, and are not read.
     fn unread_folders(
         &mut self,
-        plan: &Plan<'_>,
+        plan: &Plan,
         tree: &dyn Tree,
         unread: &[(Entry, NotFollowed)],
         layout: Option<&Layout>,
@@ -329,7 +342,7 @@ impl<'t> Files<'t> {
 
     fn repository(
         &mut self,
-        plan: &Plan<'_>,
+        plan: &Plan,
         (tree, layout): (&dyn Tree, &Layout),
         uses: Option<&Uses>,
     ) -> Result<SideFiles, Error> {
@@ -407,7 +420,7 @@ impl<'t> Files<'t> {
 
     fn set(
         &mut self,
-        plan: &Plan<'_>,
+        plan: &Plan,
         tree: &dyn Tree,
         paths: &[RepoPath],
     ) -> Result<SideFiles, Error> {
@@ -437,11 +450,7 @@ impl<'t> Files<'t> {
     }
 
     /// Reads and parses those of `files` that are not known yet.
-    pub(super) fn read(
-        &mut self,
-        plan: &Plan<'_>,
-        files: &[ToRead<'_>],
-    ) -> Result<Vec<FileId>, Error> {
+    pub(super) fn read(&mut self, plan: &Plan, files: &[ToRead<'_>]) -> Result<Vec<FileId>, Error> {
         let mut unknown: Vec<(&ToRead<'_>, Identity)> = Vec::new();
         // Two revisions of a further repository have most of their files in common.
         let shares = plan.further().len() > 1;
@@ -462,7 +471,7 @@ impl<'t> Files<'t> {
             Err(slot)
         });
         let found: Vec<Result<FileId, usize>> = found.collect();
-        let read = self.read_all(&unknown, plan.progress)?;
+        let read = self.read_all(&unknown, &plan.progress)?;
         let may_share = self.is_compared || self.is_session;
         self.known
             .reserve(if may_share { unknown.len() } else { 0 });
@@ -592,11 +601,7 @@ pub(crate) fn first_document(tree: &dyn Tree, path: &RepoPath) -> Option<Node> {
 }
 
 /// YAML files of a set.
-fn files_of_set(
-    plan: &Plan<'_>,
-    tree: &dyn Tree,
-    paths: &[RepoPath],
-) -> Result<Vec<RepoPath>, Error> {
+fn files_of_set(plan: &Plan, tree: &dyn Tree, paths: &[RepoPath]) -> Result<Vec<RepoPath>, Error> {
     let mut files = BTreeSet::new();
     for path in paths {
         let entries = tree.entries(path)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::configuration::MetSources;
 use super::files::PartFile;
 use super::load::{Loaded, LoadedSide};
 use super::{Plan, Work};
@@ -100,8 +101,9 @@ impl Loaded {
     /// Findings for settings that match nothing on a side.
     pub(super) fn configuration_findings(
         &self,
-        plan: &Plan<'_>,
+        plan: &Plan,
         side: &LoadedSide,
+        met: &MetSources,
     ) -> Vec<Diagnostic> {
         if self.work != Work::Judge {
             return Vec::new();
@@ -117,13 +119,13 @@ impl Loaded {
         let sets = (!side.parts.is_empty()).then_some(cloud_init::OUTPUT);
         let schemas = documents.chain(sets);
         self.configured
-            .findings(&plan.options.configuration, paths, sites, schemas)
+            .findings(&plan.options.configuration, met, paths, sites, schemas)
     }
 
     /// The findings of a side that count, including suppressed ones.
     pub(super) fn judge(
         &self,
-        plan: &Plan<'_>,
+        plan: &Plan,
         side: &LoadedSide,
         found: Vec<Diagnostic>,
     ) -> Vec<Diagnostic> {
@@ -186,11 +188,7 @@ impl Loaded {
 
     /// Findings for ignore comments and baseline entries that match no finding. Skips rules that
     /// are not selected and files that were not read completely.
-    fn unused_suppressions(
-        &self,
-        plan: &Plan<'_>,
-        judged: &TriagedFindings<'_>,
-    ) -> Vec<Diagnostic> {
+    fn unused_suppressions(&self, plan: &Plan, judged: &TriagedFindings<'_>) -> Vec<Diagnostic> {
         let levels = &plan.options.policy.levels;
         let path_of = |ignore: &Ignore| self.sources.path_of(ignore.span).as_str();
         let unused = judged.unused.iter().filter_map(|unused| {

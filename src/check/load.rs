@@ -159,6 +159,35 @@ pub(super) struct Loaded {
     exposed: Vec<Diagnostic>,
 }
 
+/// What a later reading can use of an earlier one.
+#[derive(Default)]
+struct SoFar {
+    schemas: Schemas,
+    files: FilesSoFar,
+    /// The configuration, if it was read.
+    configured: Option<Configured>,
+}
+
+impl SoFar {
+    /// Nothing, before the first of several readings.
+    fn before(later: ReadLater) -> Self {
+        let files = FilesSoFar {
+            later,
+            ..FilesSoFar::default()
+        };
+        Self {
+            files,
+            ..Self::default()
+        }
+    }
+}
+
+/// A reading that failed, with what was known before.
+struct FailedReading {
+    error: Error,
+    so_far: SoFar,
+}
+
 /// Files of one side and their layout.
 #[derive(Default)]
 pub(super) struct LoadedSide {
@@ -180,68 +209,95 @@ pub(super) struct LoadedSide {
 
 impl Loaded {
     /// Reads the files that the work needs.
-    pub(super) fn new(plan: &Plan<'_>, work: Work) -> Result<Self, Error> {
-        let baselines = baseline_files(plan, work);
-        let sites = SitesRead::of(plan, work, baselines[0].is_some());
-        Self::of_plan(
-            plan,
-            (work, sites),
-            baselines,
-            (Schemas::default(), FilesSoFar::default()),
-        )
+    pub(super) fn new(plan: &Plan, work: Work) -> Result<Self, Error> {
+        let has_baseline = baseline_files(plan, work)[0].is_some();
+        let sites = SitesRead::of(plan, work, has_baseline);
+        Self::of_plan(plan, work, sites, SoFar::default()).map_err(|failed| failed.error)
     }
 
-    /// Reads the files of these sites for a session. Known files from an earlier reading keep their
-    /// ids.
+    /// Reads the files of these sites for a session.
     pub(super) fn for_session(
-        plan: &Plan<'_>,
-        (work, sites): (Work, SitesRead<'_>),
-        earlier: Option<Self>,
+        plan: &Plan,
+        work: Work,
+        sites: SitesRead<'_>,
     ) -> Result<Self, Error> {
-        let so_far = Self::so_far(earlier, ReadLater::Session);
-        Self::of_plan(plan, (work, sites), baseline_files(plan, work), so_far)
+        let so_far = SoFar::before(ReadLater::Session);
+        Self::of_plan(plan, work, sites, so_far).map_err(|failed| failed.error)
+    }
+
+    /// Reads the files of a session again, except for those that are known, which keep their ids.
+    /// Frees the texts that are no longer read. On an error, nothing changes.
+    pub(super) fn read_again(&mut self, plan: &Plan, sites: SitesRead<'_>) -> Result<(), Error> {
+        let read_before = self.files_read();
+        let so_far = self.take(ReadLater::Session);
+        match Self::of_plan(plan, self.work, sites, so_far) {
+            Ok(loaded) => {
+                *self = loaded;
+                self.free_unread(read_before);
+                Ok(())
+            }
+            Err(failed) => {
+                let SoFar {
+                    schemas,
+                    files,
+                    configured,
+                } = failed.so_far;
+                self.schemas = schemas;
+                self.sources = files.sources;
+                self.files = files.kept;
+                self.known = files.known;
+                self.configured = configured.unwrap_or_default();
+                Err(failed.error)
+            }
+        }
     }
 
     /// Reads several states of one site. Known files from an earlier reading keep their ids.
     pub(super) fn of_states(
-        plan: &Plan<'_>,
+        plan: &Plan,
         states: &[SideSource<'_>],
         work: Work,
-        mut earlier: Option<Self>,
+        earlier: Option<Self>,
     ) -> Result<(Self, Vec<LoadedSide>), Error> {
-        let configured = earlier
-            .as_mut()
-            .map(|earlier| mem::take(&mut earlier.configured));
-        let so_far = Self::so_far(earlier, ReadLater::States);
-        let (loaded, sides) = Self::read(plan, states, (work, SitesRead::All), so_far)?;
-        Ok((loaded.configured(plan, configured), sides))
+        let so_far = match earlier {
+            Some(mut earlier) => earlier.take(ReadLater::States),
+            None => SoFar::before(ReadLater::States),
+        };
+        Self::read(plan, states, (work, SitesRead::All), so_far).map_err(|failed| failed.error)
     }
 
-    fn so_far(earlier: Option<Self>, later: ReadLater) -> (Schemas, FilesSoFar) {
-        match earlier {
-            Some(Self {
-                sources,
-                files: kept,
-                known,
-                schemas,
-                ..
-            }) => (
-                schemas,
-                FilesSoFar {
-                    sources,
-                    kept,
-                    known,
-                    later,
-                },
-            ),
-            None => (
-                Schemas::default(),
-                FilesSoFar {
-                    later,
-                    ..FilesSoFar::default()
-                },
-            ),
+    /// Takes what a later reading can use.
+    fn take(&mut self, later: ReadLater) -> SoFar {
+        SoFar {
+            schemas: mem::take(&mut self.schemas),
+            files: FilesSoFar {
+                sources: mem::take(&mut self.sources),
+                kept: mem::take(&mut self.files),
+                known: mem::take(&mut self.known),
+                later,
+            },
+            configured: Some(mem::take(&mut self.configured)),
         }
+    }
+
+    /// Frees the files that were read before and are not among those of the sides any more.
+    fn free_unread(&mut self, read_before: usize) {
+        let mut read: BTreeSet<FileId> = self.sides().flat_map(LoadedSide::all_files).collect();
+        read.extend(self.configured.files());
+        for file in read.clone() {
+            let mut text = file;
+            while let Some(from) = self.sources.get(text).decoded_from() {
+                text = from.file;
+                read.insert(text);
+            }
+        }
+        for file in (0..read_before).map(|index| FileId::new(offset(index))) {
+            if !read.contains(&file) {
+                self.sources.free(file);
+                self.files[file.index()] = LoadedFile::default();
+            }
+        }
+        self.known.retain(|_, file| read.contains(file));
     }
 
     /// Forgets the content of changed files.
@@ -309,11 +365,12 @@ impl Loaded {
 
     /// Reads the sides of a plan.
     fn of_plan(
-        plan: &Plan<'_>,
-        (work, sites): (Work, SitesRead<'_>),
-        baselines: [Option<BaselineFile<'_>>; 2],
-        so_far: (Schemas, FilesSoFar),
-    ) -> Result<Self, Error> {
+        plan: &Plan,
+        work: Work,
+        sites: SitesRead<'_>,
+        so_far: SoFar,
+    ) -> Result<Self, Box<FailedReading>> {
+        let baselines = baseline_files(plan, work);
         let sources = SideSource::of_plan(plan);
         let (mut loaded, sides) = Self::read(plan, &sources, (work, sites), so_far)?;
         let mut sides = sides.into_iter();
@@ -326,30 +383,32 @@ impl Loaded {
         }
         let sides = (&mut loaded.head, &mut loaded.base);
         let accepted_by = plan.options.accepted_by;
-        loaded.damaged_baseline =
-            read_baselines(baselines, accepted_by, sides, &mut loaded.sources)?;
-        Ok(loaded.configured(plan, None))
-    }
-
-    /// Adds the plan's configuration, which may have been read before.
-    fn configured(mut self, plan: &Plan<'_>, known: Option<Configured>) -> Self {
-        let configuration = &plan.options.configuration;
-        let configured = known.unwrap_or_else(|| Configured::new(configuration, &mut self.sources));
-        let schemas = self.schemas.with_groups(configured.groups(configuration));
-        Self {
-            schemas,
-            configured,
-            ..self
+        let read = read_baselines(baselines, accepted_by, sides, &mut loaded.sources);
+        let read = read.and_then(|damaged| loaded.ensure_sites(plan).map(|()| damaged));
+        match read {
+            Ok(damaged_baseline) => Ok(Self {
+                damaged_baseline,
+                ..loaded
+            }),
+            Err(error) => Err(Box::new(FailedReading {
+                error,
+                so_far: loaded.take(ReadLater::Session),
+            })),
         }
     }
 
     /// Reads these sides, without configuration and baselines.
     fn read(
-        plan: &Plan<'_>,
+        plan: &Plan,
         sources: &[SideSource<'_>],
         (work, sites): (Work, SitesRead<'_>),
-        (schemas, earlier): (Schemas, FilesSoFar),
-    ) -> Result<(Self, Vec<LoadedSide>), Error> {
+        so_far: SoFar,
+    ) -> Result<(Self, Vec<LoadedSide>), Box<FailedReading>> {
+        let SoFar {
+            schemas,
+            files: earlier,
+            configured,
+        } = so_far;
         let known = KnownToThreads::default();
         let secrets = &plan.options.configuration.secrets;
         let reader = FileReader {
@@ -380,7 +439,18 @@ impl Loaded {
             loaded
         };
         let uses = sources.iter().map(|source| source.uses);
-        let read = Files::new(plan, sources, (work, sites), earlier, &keep)?;
+        let read = match Files::new(plan, sources, (work, sites), earlier, &keep) {
+            Ok(read) => read,
+            Err(failed) => {
+                let (error, files) = *failed;
+                let so_far = SoFar {
+                    schemas,
+                    files,
+                    configured,
+                };
+                return Err(Box::new(FailedReading { error, so_far }));
+            }
+        };
         let Files {
             mut sources,
             kept: mut files,
@@ -409,17 +479,19 @@ impl Loaded {
             loaded.hide_lost_parts(FileId::new(offset(file)), &sources, secrets);
             loaded.read_ignores(FileId::new(offset(file)), &sources);
         }
+        let configuration = &plan.options.configuration;
+        let configured = configured.unwrap_or_else(|| Configured::new(configuration, &mut sources));
         let loaded = Self {
             sources,
             files,
             head: LoadedSide::default(),
             base: None,
             known: read_files,
-            schemas,
+            schemas: schemas.with_groups(configured.groups(configuration)),
             in_repository: matches!(plan.scope, Scope::Repository { .. }),
             work,
             settings,
-            configured: Configured::default(),
+            configured,
             damaged_baseline: None,
             exposed: Vec::new(),
         };
@@ -481,7 +553,7 @@ impl Loaded {
     /// Sets of one site, as on one of the sides.
     pub(super) fn sets<'a>(
         &self,
-        plan: &Plan<'_>,
+        plan: &Plan,
         side: &'a LoadedSide,
         files: &SetFiles,
     ) -> Vec<Set<'a>> {
@@ -492,7 +564,7 @@ impl Loaded {
     /// Sets of one site, by its name and type, made of these parts.
     pub(super) fn sets_of<'a>(
         &self,
-        plan: &Plan<'_>,
+        plan: &Plan,
         site: (Option<&str>, Option<&str>),
         parts: &BTreeMap<&'a RepoPath, GivenFile<'a>>,
     ) -> Vec<Set<'a>> {
@@ -501,7 +573,7 @@ impl Loaded {
     }
 
     /// Checks that a requested site exists.
-    pub(super) fn ensure_sites(&self, plan: &Plan<'_>) -> Result<(), Error> {
+    pub(super) fn ensure_sites(&self, plan: &Plan) -> Result<(), Error> {
         let Some(globs) = &plan.options.sites else {
             return Ok(());
         };
@@ -528,7 +600,7 @@ impl Loaded {
     }
 
     /// Requested sites without a usable definition, on the head's side.
-    pub(super) fn undefined(&self, plan: &Plan<'_>) -> Vec<Arc<str>> {
+    pub(super) fn undefined(&self, plan: &Plan) -> Vec<Arc<str>> {
         let defined = self.head.site_names();
         let is_named = |site: &Arc<str>| {
             plan.options
@@ -551,7 +623,7 @@ impl Loaded {
     }
 
     /// Requested files of the wanted sites that were not read completely.
-    pub(super) fn unread(&self, plan: &Plan<'_>, wanted: &[&SetFiles]) -> Vec<Span> {
+    pub(super) fn unread(&self, plan: &Plan, wanted: &[&SetFiles]) -> Vec<Span> {
         // Checked first: there are far fewer files than sites reading them, and mostly all are
         // readable.
         let unread = self.unread_files(self.head.all_files().into_iter());
@@ -572,7 +644,7 @@ impl Loaded {
     }
 
     /// Number of documents in the requested files of the head.
-    pub(super) fn documents(&self, plan: &Plan<'_>, wanted: &[&SetFiles]) -> usize {
+    pub(super) fn documents(&self, plan: &Plan, wanted: &[&SetFiles]) -> usize {
         let files: BTreeSet<FileId> = match &plan.options.sites {
             None => self.head.files.iter().map(|file| file.id).collect(),
             Some(_) => wanted.iter().flat_map(|set| &set.files).copied().collect(),
@@ -776,7 +848,7 @@ impl LoadedSide {
     }
 
     /// Assigns the parts to the sets of files.
-    pub(super) fn find_parts(&mut self, plan: &Plan<'_>) {
+    pub(super) fn find_parts(&mut self, plan: &Plan) {
         let mut sets = mem::take(&mut self.sets);
         let parts = self.parts_by_path();
         for files in &mut sets {
@@ -807,7 +879,7 @@ impl LoadedSide {
     }
 
     /// Sets that the plan requests.
-    pub(super) fn wanted(&self, plan: &Plan<'_>) -> Vec<&SetFiles> {
+    pub(super) fn wanted(&self, plan: &Plan) -> Vec<&SetFiles> {
         let is_wanted = |set: &&SetFiles| {
             let named = |globs: &GlobSet| {
                 set.name
@@ -1060,12 +1132,12 @@ struct BaselineFile<'t> {
 
 /// Baseline files of the head's side and of the base's; `None` if there is none or the work needs
 /// none.
-fn baseline_files<'t>(plan: &'t Plan<'_>, work: Work) -> [Option<BaselineFile<'t>>; 2] {
+fn baseline_files(plan: &Plan, work: Work) -> [Option<BaselineFile<'_>>; 2] {
     match work {
         Work::Judge | Work::Merge => {}
         Work::Render | Work::Answer | Work::Relate => return [None, None],
     }
-    let trees = [Some(plan.tree), plan.base.as_ref().map(|base| base.tree)];
+    let trees = [Some(&plan.tree), plan.base.as_ref().map(|base| &base.tree)];
     trees.map(|tree| BaselineFile::at(tree?, plan.options.baseline.as_ref()?))
 }
 

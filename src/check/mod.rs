@@ -43,7 +43,7 @@ use crate::error::Error;
 use crate::graph::{DocId, Graph};
 use crate::render::Rendered;
 use crate::rules;
-use crate::source::{FileId, Labelled, RepoPath, SourceMap, Span, Tree, UsedRepository};
+use crate::source::{FileId, Labelled, RepoPath, SharedTree, SourceMap, Span, UsedRepository};
 use crate::system::cloud_init::Sets;
 use crate::system::deckhand::layout::{Layout, Uses};
 use crate::system::deckhand::{DeckhandOptions, Site};
@@ -51,30 +51,28 @@ use crate::triage::{self, Findings, TriagePolicy};
 use crate::yaml::Parsed;
 
 /// Documents that belong together.
-pub enum Scope<'a> {
+#[derive(Clone)]
+pub enum Scope {
     /// The sites of a repository.
     Repository {
         /// Layout of its files in the tree.
-        layout: &'a Layout,
+        layout: Arc<Layout>,
         /// Further repositories of its sites and of those of the base.
-        further: &'a [Further],
+        further: Vec<Arc<Further>>,
         /// Further repositories of each of its sites.
-        uses: &'a Uses,
+        uses: Arc<Uses>,
     },
     /// All documents below these paths, as one set without layout.
     Set(Vec<RepoPath>),
 }
 
-/// For sites without further repositories.
-static NO_USES: Uses = Uses::new();
-
-impl<'a> Scope<'a> {
+impl Scope {
     /// The sites of a repository without further repositories.
-    pub fn of_repository(layout: &'a Layout) -> Self {
+    pub fn of_repository(layout: Layout) -> Self {
         Scope::Repository {
-            layout,
-            further: &[],
-            uses: &NO_USES,
+            layout: Arc::new(layout),
+            further: Vec::new(),
+            uses: Arc::default(),
         }
     }
 }
@@ -84,25 +82,26 @@ pub struct Further {
     /// Name under which it was given; shared by its revisions.
     pub(crate) name: Arc<str>,
     /// Files; `global/`, `type/` and `site/` are at the root.
-    pub(crate) tree: Labelled<Box<dyn Tree + Send>>,
+    pub(crate) tree: Labelled<SharedTree>,
     /// Full id of its commit; `None` if files on disk are read.
     pub(crate) commit: Option<Arc<str>>,
     /// Template of links to its lines.
     pub(crate) links: Option<Arc<str>>,
 }
 
-/// Plan of a run.
-pub struct Plan<'a> {
+/// Plan of a run. Clones share everything.
+#[derive(Clone)]
+pub struct Plan {
     /// Tree with the files.
-    pub tree: &'a dyn Tree,
+    pub tree: SharedTree,
     /// Documents that belong together.
-    pub scope: Scope<'a>,
+    pub scope: Scope,
     /// Side to compare with; `None` to check one side.
-    pub base: Option<Base<'a>>,
+    pub base: Option<Base>,
     /// Options from flags and the configuration.
-    pub options: Options,
+    pub options: Arc<Options>,
     /// Receives the progress of the run.
-    pub progress: &'a Progress,
+    pub progress: Progress,
 }
 
 /// Options of a run from flags and the configuration, independent of the files that it reads.
@@ -147,13 +146,7 @@ impl Options {
 
     /// Plan to check all files of a tree: those of its sites, or all as one set if it has no
     /// layout. `base` is the side to compare with.
-    pub fn plan<'a>(
-        self,
-        tree: &'a dyn Tree,
-        layout: Option<&'a Layout>,
-        base: Option<Base<'a>>,
-        progress: &'a Progress,
-    ) -> Plan<'a> {
+    pub fn plan(self, tree: SharedTree, layout: Option<Layout>, base: Option<Base>) -> Plan {
         let scope = match layout {
             Some(layout) => Scope::of_repository(layout),
             None => Scope::Set(vec![RepoPath::new("")]),
@@ -162,8 +155,8 @@ impl Options {
             tree,
             scope,
             base,
-            options: self,
-            progress,
+            options: Arc::new(self),
+            progress: Progress::default(),
         }
     }
 }
@@ -179,24 +172,25 @@ pub enum AcceptedBy {
 }
 
 /// Base side of a comparison.
-pub struct Base<'a> {
+#[derive(Clone)]
+pub struct Base {
     /// Tree with its files.
-    pub(crate) tree: &'a dyn Tree,
+    pub(crate) tree: SharedTree,
     /// Layout; `None` if it is not a site repository.
-    pub(crate) layout: Option<&'a Layout>,
+    pub(crate) layout: Option<Arc<Layout>>,
     /// Further repositories of each of its sites.
-    pub(crate) uses: &'a Uses,
+    pub(crate) uses: Arc<Uses>,
     /// Compared sites, if other sites were read only as definitions; all if `None`.
-    pub(crate) reached: Option<&'a SiteNames>,
+    pub(crate) reached: Option<Arc<SiteNames>>,
 }
 
-impl<'a> Base<'a> {
+impl Base {
     /// A side without further repositories.
-    pub fn of_repository(tree: &'a dyn Tree, layout: Option<&'a Layout>) -> Self {
+    pub fn of_repository(tree: SharedTree, layout: Option<Layout>) -> Self {
         Self {
             tree,
-            layout,
-            uses: &NO_USES,
+            layout: layout.map(Arc::new),
+            uses: Arc::default(),
             reached: None,
         }
     }
@@ -218,9 +212,9 @@ impl Which {
     }
 }
 
-/// Progress of a run, readable from another thread.
-#[derive(Debug, Default)]
-pub struct Progress(Mutex<ProgressStep>);
+/// Progress of a run, readable from other threads through clones.
+#[derive(Clone, Debug, Default)]
+pub struct Progress(Arc<Mutex<ProgressStep>>);
 
 /// The current step of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -279,7 +273,7 @@ impl Progress {
     }
 }
 
-impl Plan<'_> {
+impl Plan {
     fn layout(&self) -> Option<&Layout> {
         match &self.scope {
             Scope::Repository { layout, .. } => Some(layout),
@@ -288,7 +282,7 @@ impl Plan<'_> {
     }
 
     /// The further repositories.
-    fn further(&self) -> &[Further] {
+    fn further(&self) -> &[Arc<Further>] {
         match &self.scope {
             Scope::Repository { further, .. } => further,
             Scope::Set(_) => &[],
@@ -299,7 +293,7 @@ impl Plan<'_> {
     fn uses(&self, which: Which) -> Option<&Uses> {
         match (&self.scope, which) {
             (Scope::Repository { uses, .. }, Which::Head) => Some(uses),
-            (Scope::Repository { .. }, Which::Base) => self.base.as_ref().map(|base| base.uses),
+            (Scope::Repository { .. }, Which::Base) => self.base.as_ref().map(|base| &*base.uses),
             (Scope::Set(_), _) => None,
         }
     }
@@ -322,7 +316,7 @@ impl Plan<'_> {
 
     /// Whether a site is compared, or there is only one side.
     fn reaches(&self, site: Option<&Arc<str>>) -> bool {
-        let reached = self.base.as_ref().and_then(|base| base.reached);
+        let reached = self.base.as_ref().and_then(|base| base.reached.as_ref());
         reached.is_none_or(|reached| site.is_some_and(|site| reached.contains(site)))
     }
 
@@ -504,7 +498,7 @@ impl<T> TakenBySite<T> {
 /// # Errors
 /// As `work_on_sites`.
 pub fn check<T: Send>(
-    plan: &Plan<'_>,
+    plan: &Plan,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Result<Checked<T>, Error> {
     work_on_sites(plan, Work::Judge, per_site)
@@ -516,7 +510,7 @@ pub fn check<T: Send>(
 /// If a requested site does not exist, or a tree cannot be listed. Faults of documents are
 /// findings.
 pub(crate) fn work_on_sites<T: Send>(
-    plan: &Plan<'_>,
+    plan: &Plan,
     work: Work,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Result<Checked<T>, Error> {
@@ -542,7 +536,7 @@ pub struct ParseTotals {
 ///
 /// # Errors
 /// As [`check`].
-pub(crate) fn parse(plan: &Plan<'_>) -> Result<ParseTotals, Error> {
+pub(crate) fn parse(plan: &Plan) -> Result<ParseTotals, Error> {
     let documents = AtomicUsize::new(0);
     let keep = |_: &SourceMap, _: AsRead<'_>, parsed: Parsed| {
         documents.fetch_add(parsed.documents.len(), Relaxed);
@@ -551,7 +545,8 @@ pub(crate) fn parse(plan: &Plan<'_>) -> Result<ParseTotals, Error> {
     };
     let reads = (Work::Judge, SitesRead::All);
     let sources = SideSource::of_plan(plan);
-    let files = Files::new(plan, &sources, reads, FilesSoFar::default(), &keep)?;
+    let files = Files::new(plan, &sources, reads, FilesSoFar::default(), &keep);
+    let files = files.map_err(|failed| failed.0)?;
     let totals = ParseTotals {
         files: files.kept.len(),
         documents: documents.load(Relaxed),

@@ -19,7 +19,7 @@ enum RepositoryRead {
 }
 
 /// Further repositories of a run. Sites that read the same revisions share one entry.
-pub(super) fn used_repositories(plan: &Plan<'_>, loaded: &Loaded) -> Vec<UsedRepository> {
+pub(super) fn used_repositories(plan: &Plan, loaded: &Loaded) -> Vec<UsedRepository> {
     type Key = (Arc<str>, [RepositoryRead; 2]);
     let mut used: BTreeMap<Key, UsedRepository> = BTreeMap::new();
     let wanted = loaded.sides().flat_map(|side| side.wanted(plan));

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::compare::{Compared, ComparedSite, ComparedWith, PerPair, Settings, SiteRun, at_places};
+use super::configuration::MetSources;
 use super::edited::{Documents, Sides};
 use super::load::{Loaded, LoadedSide};
 use super::repositories::used_repositories;
@@ -28,7 +29,7 @@ use crate::triage::{self, EditsOfFindings, FindingCauses, Findings};
 ///
 /// # Errors
 /// As [`check`](super::check).
-pub fn compare(plan: &Plan<'_>, settings: &Settings) -> Result<Compared, Error> {
+pub fn compare(plan: &Plan, settings: &Settings) -> Result<Compared, Error> {
     compare_with(plan, settings, &|_| ())
 }
 
@@ -37,7 +38,7 @@ pub fn compare(plan: &Plan<'_>, settings: &Settings) -> Result<Compared, Error> 
 /// # Errors
 /// As [`check`](super::check).
 pub fn compare_with(
-    plan: &Plan<'_>,
+    plan: &Plan,
     settings: &Settings,
     per_site: &PerPair<'_>,
 ) -> Result<Compared, Error> {
@@ -180,7 +181,10 @@ fn compared_findings(
     head.extend(sides.head.layout_findings(&loaded.sources));
     let mut untried: BTreeSet<EditId> = BTreeSet::new();
     let mut caused: BTreeMap<FindingKey<'_>, &FindingCauses> = BTreeMap::new();
+    let [mut met_in_base, mut met_in_head] = [MetSources::new(), MetSources::new()];
     for site in sites {
+        met_in_base.extend(&site.met[0]);
+        met_in_head.extend(&site.met[1]);
         untried.extend(&site.untried);
         base.extend(site.base_findings.iter().cloned());
         head.extend(site.head_findings.iter().cloned());
@@ -188,12 +192,12 @@ fn compared_findings(
             caused.insert(finding_key(&site.head_findings[*index]), causes);
         }
     }
-    base.extend(loaded.configuration_findings(sides.plan, sides.base));
+    base.extend(loaded.configuration_findings(sides.plan, sides.base, &met_in_base));
     if settings.before == ComparedWith::Nothing {
         // An empty base has no findings, not even for the empty folder.
         base.clear();
     }
-    head.extend(loaded.configuration_findings(sides.plan, sides.head));
+    head.extend(loaded.configuration_findings(sides.plan, sides.head, &met_in_head));
     head.extend(loaded.configured.change());
     if settings.before == ComparedWith::Base {
         head.extend(loaded.exposed_findings());

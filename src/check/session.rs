@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
 
+use super::configuration::MetSources;
 use super::files::{SiteNames, SitesRead};
 use super::load::{Loaded, SetFiles, files_of_several};
 use super::repositories::used_repositories;
@@ -32,8 +33,8 @@ pub(crate) type NameAndType = (Option<Arc<str>>, Option<Arc<str>>);
 ///
 /// A session of [`Work::Answer`] renders documents as its queries need them, without rules. One of
 /// [`Work::Judge`] returns all findings.
-pub struct Session<'p> {
-    plan: &'p Plan<'p>,
+pub struct Session {
+    plan: Plan,
     loaded: Loaded,
     /// Sites whose files were read completely; `None` for all sites.
     read: Option<SiteNames>,
@@ -54,6 +55,7 @@ struct JudgedSite {
     /// Number of sites at that time: they share the budget for matching patterns.
     sites: usize,
     found: Vec<Diagnostic>,
+    met: MetSources,
     /// Its rendered documents, if it was judged more than once and so is probably being edited.
     known: Option<KnownDocuments>,
 }
@@ -70,13 +72,13 @@ impl JudgedSite {
     }
 }
 
-impl<'p> Session<'p> {
+impl Session {
     /// Reads the files of these sites (`None` for all sites) and the definitions of all. Reads
     /// everything if sites may share more than layers, as in a set of files without layout.
     ///
     /// # Errors
     /// As [`check`](super::check).
-    pub(crate) fn new(plan: &'p Plan<'p>, sites: Option<SiteNames>) -> Result<Self, Error> {
+    pub(crate) fn new(plan: Plan, sites: Option<SiteNames>) -> Result<Self, Error> {
         let sites = sites.filter(|_| plan.is_by_site());
         Self::open(plan, Work::Answer, sites)
     }
@@ -85,15 +87,14 @@ impl<'p> Session<'p> {
     ///
     /// # Errors
     /// As [`check`](super::check).
-    pub fn judging(plan: &'p Plan<'p>) -> Result<Self, Error> {
+    pub fn judging(plan: Plan) -> Result<Self, Error> {
         Self::open(plan, Work::Judge, None)
     }
 
-    fn open(plan: &'p Plan<'p>, work: Work, read: Option<SiteNames>) -> Result<Self, Error> {
-        let sites = Self::sites_read(plan, work, read.as_ref());
-        let loaded = Loaded::for_session(plan, (work, sites), None)?;
-        loaded.ensure_sites(plan)?;
-        let known = KnownDocuments::of_files(shared_files(plan, &loaded));
+    fn open(plan: Plan, work: Work, read: Option<SiteNames>) -> Result<Self, Error> {
+        let sites = Self::sites_read(&plan, work, read.as_ref());
+        let loaded = Loaded::for_session(&plan, work, sites)?;
+        let known = KnownDocuments::of_files(shared_files(&plan, &loaded));
         Ok(Self {
             plan,
             loaded,
@@ -104,74 +105,48 @@ impl<'p> Session<'p> {
         })
     }
 
-    /// As [`Session::new`], reading only files that were not read yet.
+    /// Reads the files of these sites, too (`None` for all sites), as far as they were not read yet.
     ///
     /// # Errors
     /// As [`check`](super::check).
-    pub(crate) fn read(self, sites: Option<SiteNames>) -> Result<Self, Error> {
+    pub(crate) fn read(&mut self, sites: Option<SiteNames>) -> Result<(), Error> {
         let read = match (&self.read, sites) {
-            (None, _) => return Ok(self),
-            (Some(read), Some(more)) if more.is_subset(read) => return Ok(self),
+            (None, _) => return Ok(()),
+            (Some(read), Some(more)) if more.is_subset(read) => return Ok(()),
             (Some(read), more) => more.map(|more| more.union(read).cloned().collect()),
         };
-        let work = self.loaded.work;
-        let sites = Self::sites_read(self.plan, work, read.as_ref());
-        let loaded = Loaded::for_session(self.plan, (work, sites), Some(self.loaded))?;
-        Ok(Self {
-            loaded,
-            read,
-            ..self
-        }
-        .with_known_files())
+        self.read_again(self.plan.clone(), read)
     }
 
-    /// The session after `files` were changed, added or removed, as `plan` reads them now. All
-    /// other files are unchanged.
+    /// Replaces the state after `files` were changed, added or removed, as `plan` reads them now.
+    /// All other files are unchanged. Texts that are no longer read are freed. On an error, the
+    /// session keeps its state.
     ///
     /// # Errors
     /// As [`check`](super::check).
-    pub fn changed<'q>(
-        self,
-        plan: &'q Plan<'q>,
-        files: &BTreeSet<RepoPath>,
-    ) -> Result<Session<'q>, Error> {
-        let Self {
-            mut loaded,
-            read,
-            known,
-            judged,
-            failures,
-            ..
-        } = self;
-        loaded.forget(files);
-        let work = loaded.work;
-        let sites = Self::sites_read(plan, work, read.as_ref());
-        let loaded = Loaded::for_session(plan, (work, sites), Some(loaded))?;
-        loaded.ensure_sites(plan)?;
-        Ok(Session {
-            plan,
-            loaded,
-            read,
-            known,
-            judged,
-            failures,
+    pub fn change(&mut self, plan: Plan, files: &BTreeSet<RepoPath>) -> Result<(), Error> {
+        if !Arc::ptr_eq(&plan.options, &self.plan.options) {
+            // Options apply to everything that was read, rendered and judged.
+            *self = Self::open(plan, self.loaded.work, self.read.clone())?;
+            return Ok(());
         }
-        .with_known_files())
+        self.loaded.forget(files);
+        self.read_again(plan, self.read.clone())?;
+        // They are about earlier texts.
+        self.failures.clear();
+        Ok(())
     }
 
-    fn with_known_files(self) -> Self {
-        let files = shared_files(self.plan, &self.loaded);
-        Self {
-            known: self.known.keeping(files),
-            ..self
-        }
+    fn read_again(&mut self, plan: Plan, read: Option<SiteNames>) -> Result<(), Error> {
+        let sites = Self::sites_read(&plan, self.loaded.work, read.as_ref());
+        self.loaded.read_again(&plan, sites)?;
+        let files = shared_files(&plan, &self.loaded);
+        self.known = mem::take(&mut self.known).keeping(files);
+        (self.plan, self.read) = (plan, read);
+        Ok(())
     }
 
-    fn sites_read<'s>(
-        plan: &'s Plan<'_>,
-        work: Work,
-        sites: Option<&'s SiteNames>,
-    ) -> SitesRead<'s> {
+    fn sites_read<'s>(plan: &'s Plan, work: Work, sites: Option<&'s SiteNames>) -> SitesRead<'s> {
         match (work, sites) {
             (_, Some(names)) => SitesRead::Named(names),
             // All, because a change of files may decide whether a site can be judged alone.
@@ -182,7 +157,7 @@ impl<'p> Session<'p> {
 
     /// The sites, by name.
     pub(crate) fn sites(&self) -> Vec<NameAndType> {
-        let sites = self.loaded.head.wanted(self.plan).into_iter();
+        let sites = self.loaded.head.wanted(&self.plan).into_iter();
         sites
             .map(|set| (set.name.clone(), set.site_type.clone()))
             .collect()
@@ -213,7 +188,7 @@ impl<'p> Session<'p> {
     }
 
     fn render_for(&mut self, only: Option<&SiteNames>, per_site: &PerSite<'_>) {
-        let mut wanted = self.loaded.head.wanted(self.plan);
+        let mut wanted = self.loaded.head.wanted(&self.plan);
         wanted.retain(|set| match (only, &set.name) {
             (Some(names), Some(name)) => names.contains(name),
             (None, _) | (_, None) => true,
@@ -223,10 +198,10 @@ impl<'p> Session<'p> {
             .begin(ProgressUnit::Sites, Some(wanted.len()));
         let known = [&self.known];
         let of_sites = map_in_parallel(&wanted, |set| {
-            site(self.plan, &self.loaded, set, &known, per_site)
+            site(&self.plan, &self.loaded, set, &known, per_site)
         });
         self.failures
-            .extend(of_sites.into_iter().flat_map(|(_, found)| found));
+            .extend(of_sites.into_iter().flat_map(|done| done.found));
     }
 
     /// All findings, as of a run over the files in their current state. Judges only sites that a
@@ -240,13 +215,12 @@ impl<'p> Session<'p> {
         let found = map_in_parallel(&reached, |reached| {
             let known: Vec<&KnownDocuments> =
                 [&self.known].into_iter().chain(&reached.known).collect();
-            let ((_, found), left) = site(self.plan, &self.loaded, reached.set, &known, &|_| {
+            site(&self.plan, &self.loaded, reached.set, &known, &|_| {
                 Vec::new()
-            });
-            (found, left)
+            })
         });
         let sites = self.loaded.head.all_sets;
-        for (ReachedSite { set, known }, found) in reached.into_iter().zip(found) {
+        for (ReachedSite { set, known }, done) in reached.into_iter().zip(found) {
             let (files, parts) = (set.files.clone(), set.parts.clone());
             judged.insert(
                 set.name.clone(),
@@ -254,19 +228,25 @@ impl<'p> Session<'p> {
                     files,
                     parts,
                     sites,
-                    found,
+                    found: done.found,
+                    met: done.met,
                     known,
                 },
             );
         }
+        let met = judged
+            .values()
+            .flat_map(|site| &site.met)
+            .copied()
+            .collect();
         let mut diagnostics = of_files(&self.loaded);
         diagnostics.extend(judged.values().flat_map(|site| site.found.iter().cloned()));
         diagnostics.extend(
             self.loaded
-                .configuration_findings(self.plan, &self.loaded.head),
+                .configuration_findings(&self.plan, &self.loaded.head, &met),
         );
         self.judged = judged;
-        triaged(self.plan, &self.loaded, diagnostics)
+        triaged(&self.plan, &self.loaded, diagnostics)
     }
 
     /// Splits the sites into unchanged ones from `before` and those to judge.
@@ -275,7 +255,7 @@ impl<'p> Session<'p> {
         /// judged anew.
         const MAX_EDITED: usize = 8;
         let (mut judged, mut reached) = (JudgedSites::new(), Vec::new());
-        for set in self.loaded.head.wanted(self.plan) {
+        for set in self.loaded.head.wanted(&self.plan) {
             match before.remove(&set.name) {
                 Some(site) if site.is_of(set, self.loaded.head.all_sets) => {
                     judged.insert(set.name.clone(), site);
@@ -301,7 +281,7 @@ impl<'p> Session<'p> {
 
     /// Frees everything except what is needed to show places.
     pub(crate) fn close(self) -> Checked<()> {
-        checked(self.plan, self.loaded, Vec::new(), self.failures)
+        checked(&self.plan, self.loaded, Vec::new(), self.failures)
     }
 }
 
@@ -309,11 +289,7 @@ impl<'p> Session<'p> {
 pub(super) type PerSite<'f> = dyn Fn(&RenderedSite<'_>) -> Vec<DocId> + Sync + 'f;
 
 /// Reads the files of the plan, and does the work on each site.
-pub(super) fn run(
-    plan: &Plan<'_>,
-    work: Work,
-    per_site: &PerSite<'_>,
-) -> Result<Checked<()>, Error> {
+pub(super) fn run(plan: &Plan, work: Work, per_site: &PerSite<'_>) -> Result<Checked<()>, Error> {
     let loaded = Loaded::new(plan, work)?;
     loaded.ensure_sites(plan)?;
     let mut diagnostics = of_files(&loaded);
@@ -323,9 +299,14 @@ pub(super) fn run(
     let of_sites = map_in_parallel(&wanted, |files| {
         site(plan, &loaded, files, &[&known], per_site)
     });
-    let (sites, found): (Vec<_>, Vec<_>) = of_sites.into_iter().unzip();
-    diagnostics.extend(found.into_iter().flatten());
-    diagnostics.extend(loaded.configuration_findings(plan, &loaded.head));
+    let mut sites = Vec::new();
+    let mut met = MetSources::new();
+    for done in of_sites {
+        sites.push(done.checked);
+        diagnostics.extend(done.found);
+        met.extend(done.met);
+    }
+    diagnostics.extend(loaded.configuration_findings(plan, &loaded.head, &met));
     Ok(checked(plan, loaded, sites, diagnostics))
 }
 
@@ -344,13 +325,13 @@ fn of_files(loaded: &Loaded) -> Vec<Diagnostic> {
 }
 
 /// Files that several of the wanted sites share.
-fn shared_files(plan: &Plan<'_>, loaded: &Loaded) -> FileSet {
+fn shared_files(plan: &Plan, loaded: &Loaded) -> FileSet {
     files_of_several(loaded.head.wanted(plan).into_iter().enumerate())
 }
 
 /// Result of a run over one side with these sites and findings.
 fn checked(
-    plan: &Plan<'_>,
+    plan: &Plan,
     loaded: Loaded,
     sites: Vec<CheckedSite<()>>,
     diagnostics: Vec<Diagnostic>,
@@ -371,7 +352,7 @@ fn checked(
 }
 
 /// Selects the findings that count.
-fn triaged(plan: &Plan<'_>, loaded: &Loaded, diagnostics: Vec<Diagnostic>) -> Findings {
+fn triaged(plan: &Plan, loaded: &Loaded, diagnostics: Vec<Diagnostic>) -> Findings {
     add_count(Stage::Judge, || diagnostics.len());
     time(Stage::Judge, || {
         let mut diagnostics = loaded.judge(plan, &loaded.head, diagnostics);
@@ -383,7 +364,7 @@ fn triaged(plan: &Plan<'_>, loaded: &Loaded, diagnostics: Vec<Diagnostic>) -> Fi
 
 /// Result of a run for reports, without findings.
 pub(super) fn closed(
-    plan: &Plan<'_>,
+    plan: &Plan,
     mut loaded: Loaded,
     sites: Vec<CheckedSite<()>>,
     repositories: Vec<UsedRepository>,
@@ -405,14 +386,21 @@ pub(super) fn closed(
     checked
 }
 
+/// Result for one site.
+struct SiteDone {
+    checked: CheckedSite<()>,
+    found: Vec<Diagnostic>,
+    met: MetSources,
+}
+
 /// Renders and judges one site, and calls `per_site`.
 fn site<'l>(
-    plan: &Plan<'_>,
+    plan: &Plan,
     loaded: &'l Loaded,
     files: &SetFiles,
     known: &[&KnownDocuments],
     per_site: &PerSite<'_>,
-) -> ((CheckedSite<()>, Vec<Diagnostic>), Option<OneSide<'l>>) {
+) -> (SiteDone, Option<OneSide<'l>>) {
     let name = files.name.as_deref().unwrap_or_default();
     let (mut docs, mut before) = (Vec::new(), None);
     // After an internal failure, reports it for this site; other sites are not affected.
@@ -446,8 +434,17 @@ fn site<'l>(
         .unwrap_or_default();
     found.extend(failed_step.map(|step| files.internal_error_finding(step)));
     let checked = files.checked(loaded, side.as_ref().map_or(0, OneSide::outputs));
+    let met = side.as_ref().map(|side| side.related.met.clone());
+    let met = met.unwrap_or_default();
     plan.progress.add(ProgressUnit::Sites, 1);
-    ((checked, found), side)
+    (
+        SiteDone {
+            checked,
+            found,
+            met,
+        },
+        side,
+    )
 }
 
 /// Does `one` for the first item, which computes the shared data, and then for the others in

@@ -8,6 +8,7 @@ use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use rayon::prelude::*;
 
+use super::configuration::MetSources;
 use super::files::SideFile;
 use super::load::{Loaded, LoadedSide, SetFiles};
 use super::{Plan, RenderedSite, Work};
@@ -75,7 +76,7 @@ impl<'a> OneSide<'a> {
     /// change are taken from `before`, the site's earlier state or other side. `asked` returns the
     /// needed documents if the run only answers a query.
     pub(super) fn of(
-        plan: &Plan<'_>,
+        plan: &Plan,
         loaded: &'a Loaded,
         (side, set): (&'a LoadedSide, &SetFiles),
         known: &[&KnownDocuments],
@@ -88,7 +89,7 @@ impl<'a> OneSide<'a> {
             .collect();
         let (name, sets) = (set.name.clone(), loaded.sets(plan, side, set));
         let related = time(Stage::Relate, || {
-            Related::of(plan, loaded, (name, documents, sets), side.all_sets, before)
+            Related::of(plan, (name, documents, sets), side.all_sets, before)
         });
         add_count(Stage::Relate, || 1);
         let graph = &related.graph;
@@ -187,7 +188,7 @@ pub(super) const MAX_TRIED_DOCUMENTS: usize = 30_000;
 
 /// The slips in a site whose remedy is known.
 struct Slips<'s, 'a> {
-    plan: &'s Plan<'s>,
+    plan: &'s Plan,
     loaded: &'a Loaded,
     side: &'a LoadedSide,
     set: &'s SetFiles,
@@ -297,7 +298,6 @@ impl Slips<'_, '_> {
         let (name, sets) = (set.name.clone(), loaded.sets(plan, side, set));
         let site = Related::of(
             plan,
-            loaded,
             (name, documents, sets),
             side.all_sets,
             std::iter::empty(),
@@ -320,7 +320,7 @@ fn place(finding: &Diagnostic) -> FindingPlace {
 }
 
 /// Tables of the known documents; none if each document is to be rendered anew.
-pub(super) fn tables<'k>(plan: &Plan<'_>, known: &[&'k KnownDocuments]) -> Vec<&'k Table> {
+pub(super) fn tables<'k>(plan: &Plan, known: &[&'k KnownDocuments]) -> Vec<&'k Table> {
     let known = known.iter().filter(|_| plan.options.shares_documents);
     known.map(|known| &known.made).collect()
 }
@@ -416,14 +416,14 @@ pub(super) struct Related<'a> {
     pub(super) site: Site<'a>,
     pub(super) sets: Sets<'a>,
     pub(super) graph: Graph,
+    pub(super) met: MetSources,
 }
 
 impl<'a> Related<'a> {
     /// Relates the documents of a site of the plan and lowers them to recipes. Resource limits are
     /// divided by the number of sites. `earlier` are previous results that may be nearly equal.
     pub(super) fn of<'s, 'e: 'a + 's>(
-        plan: &Plan<'_>,
-        loaded: &Loaded,
+        plan: &Plan,
         (name, documents, sets): (Option<Arc<str>>, Vec<&'a Document>, Vec<Set<'a>>),
         sharers: usize,
         earlier: impl IntoIterator<Item = &'s OneSide<'e>>,
@@ -432,24 +432,24 @@ impl<'a> Related<'a> {
             .options
             .configuration
             .options(&plan.options.deckhand, name.as_deref());
-        let earlier = earlier
-            .into_iter()
-            .map(|side| (&side.related.site, &side.related.graph));
-        let mut same_site = earlier.filter(|(site, _)| site.name == name);
-        let again = same_site.find_map(|(site, graph)| site.again(graph, &documents, &options));
-        let (site, mut graph) = again.unwrap_or_else(|| {
+        let earlier = earlier.into_iter().map(|side| &side.related);
+        let mut same_site = earlier.filter(|earlier| earlier.site.name == name);
+        let again = same_site.find_map(|earlier| {
+            let (site, graph) = earlier.site.again(&earlier.graph, &documents, &options)?;
+            Some((site, graph, earlier.met.clone()))
+        });
+        let (site, mut graph, met) = again.unwrap_or_else(|| {
             let mut site = Site::new(name, documents, &options);
             let graph = site.to_graph(&options);
-            loaded
-                .configured
-                .without_known(&plan.options.configuration, &mut site);
-            (site, graph)
+            let met = plan.options.configuration.remove_known(&mut site);
+            (site, graph, met)
         });
         let sets = Sets::add_to(sets, &mut graph);
         Self {
             site,
             sets,
             graph: Graph { sharers, ..graph },
+            met,
         }
     }
 

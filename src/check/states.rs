@@ -20,18 +20,18 @@ use crate::edit::Edit;
 use crate::error::Error;
 use crate::graph::{DocId, Graph};
 use crate::guard::{Place, guarded};
-use crate::source::{DocKey, FileId, RepoPath, SourceMap, Span, Tree};
+use crate::source::{DocKey, FileId, RepoPath, SharedTree, SourceMap, Span};
 use crate::system::deckhand::layout::{Layout, Uses};
 use crate::system::edits::edits;
 
 /// One state of a site.
 pub(crate) struct SiteState {
     /// Files of the site; others may be missing.
-    pub(crate) tree: Box<dyn Tree + Send>,
+    pub(crate) tree: SharedTree,
     /// Layout of the files; `None` without a site repository.
-    pub(crate) layout: Option<Layout>,
+    pub(crate) layout: Option<Arc<Layout>>,
     /// Further repositories of the sites.
-    pub(crate) uses: Uses,
+    pub(crate) uses: Arc<Uses>,
     /// Name of the site in this state; `None` for a set without layout.
     pub(crate) name: Option<Arc<str>>,
 }
@@ -41,12 +41,12 @@ pub(crate) struct SiteState {
 const MAX_FILES: usize = 4_000;
 
 /// States of one site, of which some are in memory at a time.
-pub(crate) struct SiteStates<'p> {
-    options: &'p Options,
-    settings: &'p Settings,
+pub(crate) struct SiteStates {
+    options: Arc<Options>,
+    settings: Settings,
     /// Files and folders of a set without layout.
     set: Option<Vec<RepoPath>>,
-    progress: &'p Progress,
+    progress: Progress,
     loaded: Option<Loaded>,
     known: KnownDocuments,
     /// Names of the needed documents, if not all are rendered.
@@ -64,7 +64,7 @@ struct NewestStates {
 
 /// States that are in memory together.
 pub(crate) struct StatesAtHand<'h> {
-    plan: &'h Plan<'h>,
+    plan: &'h Plan,
     settings: &'h Settings,
     loaded: &'h Loaded,
     known: &'h KnownDocuments,
@@ -104,16 +104,16 @@ pub(crate) struct StateChanges {
     pub(crate) edits: Vec<Edit>,
 }
 
-impl<'p> SiteStates<'p> {
+impl SiteStates {
     /// Creates an empty collection. `set` are the files of a set without layout. If the settings
     /// say [`Work::Answer`](super::Work::Answer), renders only documents with one of these names
     /// and their dependencies.
     pub(crate) fn new(
-        options: &'p Options,
-        settings: &'p Settings,
+        options: Arc<Options>,
+        settings: Settings,
         set: Option<Vec<RepoPath>>,
         names: BTreeSet<Arc<str>>,
-        progress: &'p Progress,
+        progress: Progress,
     ) -> Self {
         let (loaded, known) = (None, KnownDocuments::default());
         Self {
@@ -137,19 +137,13 @@ impl<'p> SiteStates<'p> {
     pub(crate) fn look<T>(
         &mut self,
         states: &[SiteState],
-        further: &[Further],
+        further: &[Arc<Further>],
         look: impl FnOnce(&StatesAtHand<'_>) -> T,
     ) -> Result<T, Error> {
         let has_layout = |state: &&SiteState| state.layout.is_some();
         let first = states.iter().find(has_layout).or(states.first());
         let first = first.expect("at least one state");
-        let plan = plan(
-            self.options,
-            self.set.as_ref(),
-            first,
-            further,
-            self.progress,
-        );
+        let plan = self.plan(first, further);
         let sources: Vec<SideSource<'_>> = states.iter().map(SiteState::source).collect();
         let work = self.settings.work;
         let read_before = self.loaded.as_ref().map_or(0, Loaded::files_read);
@@ -177,7 +171,7 @@ impl<'p> SiteStates<'p> {
         self.known = mem::take(&mut self.known).keeping(loaded.known_files());
         let mut at_hand = StatesAtHand {
             plan: &plan,
-            settings: self.settings,
+            settings: &self.settings,
             loaded: &loaded,
             known: &self.known,
             accepted: &newest.unread,
@@ -193,9 +187,27 @@ impl<'p> SiteStates<'p> {
         Ok(seen)
     }
 
+    fn plan(&self, state: &SiteState, further: &[Arc<Further>]) -> Plan {
+        let scope = match (&self.set, &state.layout) {
+            (None, Some(layout)) => Scope::Repository {
+                layout: layout.clone(),
+                further: further.to_vec(),
+                uses: state.uses.clone(),
+            },
+            (set, _) => Scope::Set(set.clone().unwrap_or_default()),
+        };
+        Plan {
+            tree: state.tree.clone(),
+            scope,
+            base: None,
+            options: self.options.clone(),
+            progress: self.progress.clone(),
+        }
+    }
+
     /// Receives the progress.
-    pub(crate) fn progress(&self) -> &'p Progress {
-        self.progress
+    pub(crate) fn progress(&self) -> &Progress {
+        &self.progress
     }
 
     /// The sources read, their secret spans, and the files that may contain secrets at unknown
@@ -214,41 +226,11 @@ impl<'p> SiteStates<'p> {
     ///
     /// # Panics
     /// If `look` was never called.
-    pub(crate) fn close(self, state: &SiteState, further: &[Further]) -> Checked<()> {
-        let plan = plan(
-            self.options,
-            self.set.as_ref(),
-            state,
-            further,
-            self.progress,
-        );
+    pub(crate) fn close(self, state: &SiteState, further: &[Arc<Further>]) -> Checked<()> {
+        let plan = self.plan(state, further);
         let loaded = self.loaded.expect("`look` was called before");
         let repositories = used_repositories(&plan, &loaded);
         closed(&plan, loaded, Vec::new(), repositories)
-    }
-}
-
-fn plan<'a>(
-    options: &Options,
-    set: Option<&Vec<RepoPath>>,
-    state: &'a SiteState,
-    further: &'a [Further],
-    progress: &'a Progress,
-) -> Plan<'a> {
-    let scope = match (set, &state.layout) {
-        (None, Some(layout)) => Scope::Repository {
-            layout,
-            further,
-            uses: &state.uses,
-        },
-        (set, _) => Scope::Set(set.cloned().unwrap_or_default()),
-    };
-    Plan {
-        tree: &state.tree,
-        scope,
-        base: None,
-        options: options.clone(),
-        progress,
     }
 }
 
@@ -264,8 +246,8 @@ impl SiteState {
     fn source(&self) -> SideSource<'_> {
         SideSource {
             tree: &self.tree,
-            layout: self.layout.as_ref(),
-            uses: self.layout.is_some().then_some(&self.uses),
+            layout: self.layout.as_deref(),
+            uses: self.layout.is_some().then_some(&*self.uses),
             // The base, because the metadata of all states is compared.
             which: Which::Base,
         }

@@ -149,7 +149,7 @@ fn open_whole(selection: &Selection) -> Result<Workspace, Error> {
 
 /// Checks everything. Fails after an internal error, because a baseline without the findings it
 /// hides would be wrong.
-fn check_whole(plan: &Plan<'_>) -> Result<Checked<()>, Error> {
+fn check_whole(plan: &Plan) -> Result<Checked<()>, Error> {
     let checked = check(plan, |_| ())?;
     if checked.internal_error {
         let message = "layercake itself failed, so findings may be missing";

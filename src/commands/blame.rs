@@ -7,7 +7,6 @@ mod walk;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::mem;
 
 use self::walk::{Step, Walk};
 use super::explain_value::{SET, no_site};
@@ -86,7 +85,7 @@ pub fn run(
         }
     }
     let mut workspace = Workspace::open(&selection)?;
-    let files = mem::take(&mut workspace.options.only);
+    let files = workspace.take_only();
     let repository = RepositoryWithHistory::find(&selection)?;
     let mut history = SiteHistory::open(&workspace, &repository, &request.history)?;
     let site = (request.site != SET).then(|| request.site.as_str().into());
@@ -106,7 +105,13 @@ pub fn run(
         .iter()
         .map(|name| name.as_str().into())
         .collect();
-    let states = SiteStates::new(&workspace.options, &settings, set, names, progress);
+    let states = SiteStates::new(
+        workspace.options.clone(),
+        settings.clone(),
+        set,
+        names,
+        progress.clone(),
+    );
     progress.begin(ProgressUnit::Commits, None);
     let run = BlameRun {
         workspace: &workspace,
@@ -131,8 +136,7 @@ pub fn run(
 }
 
 /// Callback for the next results of a walk.
-type FoundNext<'f, 'w, 'p, T, C> =
-    dyn FnMut(&mut Walk<'w, 'p, T>, &mut [C]) -> Result<(), Error> + 'f;
+type FoundNext<'f, 'w, T, C> = dyn FnMut(&mut Walk<'w, T>, &mut [C]) -> Result<(), Error> + 'f;
 
 /// A `blame` request with its opened repository.
 struct BlameRun<'r> {
@@ -148,7 +152,7 @@ impl BlameRun<'_> {
     /// Result of `look` for the site at the start of the walk.
     fn begin<T, S>(
         &self,
-        walk: &mut Walk<'_, '_, T>,
+        walk: &mut Walk<'_, T>,
         look: impl FnOnce(&RenderedSite<'_>, &StatesAtHand<'_>) -> Result<S, Error>,
     ) -> Result<S, Error> {
         walk.at(self.first, |state, at_hand| match state {
@@ -170,12 +174,12 @@ impl BlameRun<'_> {
     }
 
     /// Results of the whole walk, and whether it ended early. Also passes new results to `next`.
-    fn run_walk<'w, 'p, T, C>(
+    fn run_walk<'w, T, C>(
         &self,
-        walk: &mut Walk<'w, 'p, T>,
+        walk: &mut Walk<'w, T>,
         step: Step<'_, T, C>,
         commit_of: fn(&C) -> CommitIndex,
-        next: &mut FoundNext<'_, 'w, 'p, T, C>,
+        next: &mut FoundNext<'_, 'w, T, C>,
     ) -> Result<(Vec<C>, LogEnd), Error> {
         let mut found = Vec::new();
         let mut commits = BTreeSet::new();
@@ -219,7 +223,7 @@ impl BlameRun<'_> {
     /// The answer with the commits that it refers to.
     fn end<T>(
         &self,
-        mut walk: Walk<'_, '_, T>,
+        mut walk: Walk<'_, T>,
         named: NamedCommits,
         (answer, end): (BlameAnswer, LogEnd),
     ) -> Result<(Checked<()>, Blame), Error> {
@@ -251,7 +255,7 @@ struct NamedCommits {
 
 impl NamedCommits {
     /// These, and those that cannot be rendered.
-    fn of<T>(walk: &Walk<'_, '_, T>, found: impl Iterator<Item = CommitIndex>) -> Self {
+    fn of<T>(walk: &Walk<'_, T>, found: impl Iterator<Item = CommitIndex>) -> Self {
         let named: BTreeSet<CommitIndex> = found.chain(walk.unusable.keys().copied()).collect();
         let mut named: Vec<CommitIndex> = named.into_iter().collect();
         named.sort_by_key(|commit| Reverse(walk.history.commit(*commit).time()));

@@ -94,10 +94,10 @@ pub fn merge(
     let options = configuration::settle(&around.found, selection.meaning, &selection.selectors)?;
     let folder = WorkTree::in_folder(selection.directory.clone())?;
     let plan = Plan {
-        tree: &ListedFiles::new(named.files, folder),
+        tree: Arc::new(ListedFiles::new(named.files, folder)),
         scope: Scope::Set(Vec::new()),
         base: None,
-        options: Options {
+        options: Arc::new(Options {
             baseline: None,
             configuration: Configuration {
                 sets: vec![set],
@@ -107,8 +107,8 @@ pub fn merge(
                 ..Configuration::default()
             },
             ..options
-        },
-        progress,
+        }),
+        progress: progress.clone(),
     };
     work_on_sites(&plan, Work::Merge, |site| outputs(site, None))
 }

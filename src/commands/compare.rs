@@ -191,7 +191,7 @@ fn compared(
 
 /// Compares the outputs of these documents.
 fn compared_outputs(
-    plan: &Plan<'_>,
+    plan: &Plan,
     settings: &Settings,
     documents: &DocumentGlobs,
 ) -> Result<Compared, Error> {

@@ -35,7 +35,7 @@ pub fn one(
     let workspace = Workspace::open(selection)?;
     let plan = workspace.plan(progress);
     let asked = SiteNames::from([site.into()]);
-    let mut session = Session::new(&plan, Some(asked.clone()))?;
+    let mut session = Session::new(plan.clone(), Some(asked.clone()))?;
     let answers = session.ask(Some(&asked), |at_hand| {
         if !is_called(at_hand, site) {
             return Answer::Is(None);
@@ -59,7 +59,7 @@ pub fn one(
         .iter()
         .map(|candidate| session.path_of(candidate.document));
     let reading = workspace.sites_reading(files);
-    session = session.read(reading.clone())?;
+    session.read(reading.clone())?;
     let reaches = session.ask(reading.as_ref(), |site| reaches(site, &candidates));
     way.changes = changes(&way, &candidates, &site_names(&session), &reaches);
     Ok((session.close(), way))
@@ -75,7 +75,7 @@ pub(super) fn document(
     let workspace = Workspace::open(selection)?;
     let plan = workspace.plan(progress);
     let asked = SiteNames::from([site.into()]);
-    let mut session = Session::new(&plan, Some(asked.clone()))?;
+    let mut session = Session::new(plan.clone(), Some(asked.clone()))?;
     let answers = session.ask(Some(&asked), |at_hand| {
         let document = || provenance::document(at_hand, question);
         let is_it = is_called(at_hand, site);
@@ -106,7 +106,7 @@ pub fn all(
         Answer::Is(provenance::way(at_hand, question))
     };
     let plan = workspace.plan(progress);
-    let mut session = Session::new(&plan, None)?;
+    let mut session = Session::new(plan.clone(), None)?;
     let (mut values, mut first_error) = (Vec::new(), None);
     for (site, answer) in session.ask(None, way) {
         let way = answer
@@ -146,7 +146,7 @@ pub fn why_not(
         files,
         ..selection.clone()
     })?;
-    let given = std::mem::take(&mut workspace.options.only);
+    let given = workspace.take_only();
     let plan = workspace.plan(progress);
     let asked = |at_hand: &RenderedSite<'_>| {
         if !is_called(at_hand, site) {
@@ -162,7 +162,7 @@ pub fn why_not(
         }
     };
     let only = SiteNames::from([site.into()]);
-    let mut session = Session::new(&plan, Some(only.clone()))?;
+    let mut session = Session::new(plan.clone(), Some(only.clone()))?;
     let answer = session
         .ask(Some(&only), asked)
         .into_values()
@@ -183,7 +183,7 @@ pub(super) fn is_called(at_hand: &RenderedSite<'_>, site: &str) -> bool {
 }
 
 /// Sites of a session, as named in reports.
-pub(super) fn site_names(session: &Session<'_>) -> Vec<SiteName> {
+pub(super) fn site_names(session: &Session) -> Vec<SiteName> {
     let sites = session.sites().into_iter();
     sites
         .map(|(name, site_type)| SiteName { name, site_type })

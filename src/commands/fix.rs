@@ -179,7 +179,7 @@ impl FixRun<'_> {
     fn lint(&self, changes: &Changes) -> Result<Linted, Error> {
         let texts = changes
             .iter()
-            .map(|(path, change)| (path.clone(), change.after.clone()));
+            .map(|(path, change)| (path.clone(), Some(change.after.clone())));
         let selection = Selection {
             texts: texts.collect(),
             ..self.selection.clone()

@@ -11,15 +11,15 @@ use std::time::SystemTime;
 use globset::GlobSet;
 
 use super::repositories::Opening;
-use super::{AnyTree, Selection, Workspace, configuration};
+use super::{Selection, Workspace, configuration};
 use crate::check::{self, Further, SiteState};
 use crate::error::{Error, ErrorKind};
 use crate::report::blame::BlameEnd;
 use crate::source::{
-    CommitReader, ContentId, Excluding, LoggedCommit, RepoPath, Repository, Tree, WorkTree,
-    seconds_of_date,
+    CommitReader, ContentId, Excluding, LoggedCommit, RepoPath, Repository, SharedTree, Tree,
+    WorkTree, seconds_of_date,
 };
-use crate::system::deckhand::layout::{Layout, Uses};
+use crate::system::deckhand::layout::Layout;
 
 /// Range of a history.
 #[derive(Clone, Debug)]
@@ -630,13 +630,13 @@ impl<'w> SiteHistory<'w> {
         }
         Ok(SiteState {
             tree,
-            layout,
-            uses: uses.unwrap_or_else(Uses::new),
+            layout: layout.map(Arc::new),
+            uses: Arc::new(uses.unwrap_or_default()),
             name,
         })
     }
 
-    fn files(&mut self, index: CommitIndex) -> Result<AnyTree, Error> {
+    fn files(&mut self, index: CommitIndex) -> Result<SharedTree, Error> {
         let SiteCommit {
             commit,
             site,
@@ -644,22 +644,22 @@ impl<'w> SiteHistory<'w> {
             inputs,
             ..
         } = &self.commits[index.0];
-        let tree: AnyTree = match (commit, site) {
-            (None, _) => Box::new(WorkTree::compared(self.repository)?),
+        let tree: SharedTree = match (commit, site) {
+            (None, _) => Arc::new(WorkTree::compared(self.repository)?),
             (Some(commit), Some(site)) if self.is_by_site => {
                 let is_listed = |folder: &str| self.is_read(folder, site, site_type.as_deref());
                 let tree = self.reader.files(&commit.id, &is_listed)?;
                 if tree.has_links() {
                     self.with_links.extend(inputs.clone());
-                    Box::new(self.reader.files(&commit.id, &|_| true)?)
+                    Arc::new(self.reader.files(&commit.id, &|_| true)?)
                 } else {
-                    Box::new(tree)
+                    Arc::new(tree)
                 }
             }
-            (Some(commit), _) => Box::new(self.reader.files(&commit.id, &|_| true)?),
+            (Some(commit), _) => Arc::new(self.reader.files(&commit.id, &|_| true)?),
         };
         Ok(match &self.excluded {
-            Some(excluded) => Box::new(Excluding::new(tree, excluded.clone())),
+            Some(excluded) => Arc::new(Excluding::new(tree, excluded.clone())),
             None => tree,
         })
     }
@@ -779,7 +779,7 @@ impl<'w> SiteHistory<'w> {
     }
 
     /// Further repositories of the states.
-    pub(super) fn further(&self) -> &[Further] {
+    pub(super) fn further(&self) -> &[Arc<Further>] {
         self.held
             .as_ref()
             .map_or(&self.clones.further, |held| &held.history.clones.further)
@@ -794,7 +794,7 @@ impl HeldSite<'_> {
         let uses = state
             .name
             .as_ref()
-            .and_then(|name| state.uses.get_mut(name));
+            .and_then(|name| Arc::make_mut(&mut state.uses).get_mut(name));
         for used in uses
             .into_iter()
             .flatten()

@@ -38,7 +38,7 @@ pub fn run(
     // Findings are not needed, and the path may be a whole folder.
     let given = match &workspace.scope {
         super::WorkspaceScope::Repository(layout) if is_whole => vec![layout.root.clone()],
-        super::WorkspaceScope::Repository(_) => std::mem::take(&mut workspace.options.only),
+        super::WorkspaceScope::Repository(_) => workspace.take_only(),
         super::WorkspaceScope::Set(files) => files.clone(),
     };
     of_place(&workspace, &given, (place, line), progress)
@@ -107,7 +107,7 @@ fn of_place(
 ) -> Result<(Checked<()>, Impact), Error> {
     let plan = workspace.plan(progress);
     let reading = workspace.sites_reading(given);
-    let mut session = Session::new(&plan, reading.clone())?;
+    let mut session = Session::new(plan.clone(), reading.clone())?;
     let answers = session.ask(reading.as_ref(), |site| match needed(site, given, line) {
         docs if docs.is_empty() => Answer::Is(of_site(site, given, line)),
         docs => Answer::Needs(docs),

@@ -60,11 +60,11 @@ pub fn run(
         ..Settings::default()
     };
     let states = SiteStates::new(
-        &workspace.options,
-        &settings,
+        workspace.options.clone(),
+        settings,
         None,
         BTreeSet::new(),
-        progress,
+        progress.clone(),
     );
     let filter = Filter {
         sites: globs(&selection.sites)?,
@@ -153,9 +153,9 @@ impl Filter {
     }
 }
 
-struct LogWalk<'w, 'p> {
+struct LogWalk<'w> {
     history: SiteHistory<'w>,
-    states: SiteStates<'p>,
+    states: SiteStates,
     filter: Filter,
     /// Places of the faults in commits that cannot be rendered.
     unusable: BTreeMap<CommitIndex, Option<(RepoPath, u32)>>,
@@ -170,7 +170,7 @@ struct SiteTask {
     head: CommitIndex,
 }
 
-impl LogWalk<'_, '_> {
+impl LogWalk<'_> {
     /// Loads the sites of the newest commit, which decide what is secret in all others.
     fn look_at_newest(&mut self, tip: &str) -> Result<(), Error> {
         let mut states = Vec::new();

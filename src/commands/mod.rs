@@ -32,7 +32,7 @@ pub mod rules;
 pub mod sides;
 pub mod sites;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -47,7 +47,9 @@ use crate::check::{
     self, AcceptedBy, Base, NameAndType, Options, Plan, Progress, Scope, SiteNames,
 };
 use crate::error::{Error, ErrorKind, shell_word};
-use crate::source::{Excluding, Overlay, RepoPath, Repository, Tree, WorkTree};
+use crate::source::{
+    Excluding, OverlaidTexts, Overlay, RepoPath, Repository, SharedTree, Tree, WorkTree,
+};
 use crate::stopwatch::{Stage, time};
 use crate::system::deckhand::layout::Layout;
 
@@ -78,8 +80,8 @@ pub struct Selection {
     pub selectors: Selectors,
     /// Baseline of accepted findings.
     pub baseline: BaselineChoice,
-    /// Unsaved texts that replace those of files.
-    pub texts: BTreeMap<RepoPath, Arc<str>>,
+    /// Unsaved texts of files.
+    pub texts: OverlaidTexts,
 }
 
 impl Selection {
@@ -109,24 +111,22 @@ pub enum BaselineChoice {
     Nothing,
 }
 
-type AnyTree = Box<dyn Tree + Send>;
-
 /// A selection with its trees opened.
 pub struct Workspace {
-    tree: AnyTree,
+    tree: SharedTree,
     /// Base side: its files, and their layout if it is a site repository.
-    base: Option<(AnyTree, Option<Layout>)>,
+    base: Option<(SharedTree, Option<Arc<Layout>>)>,
     repositories: OpenedRepositories,
     scope: WorkspaceScope,
     /// Compared sites; all if `None`.
-    reached: Option<SiteNames>,
-    options: Options,
+    reached: Option<Arc<SiteNames>>,
+    options: Arc<Options>,
     /// Configuration in effect.
     pub(crate) configured: FoundConfiguration,
 }
 
 enum WorkspaceScope {
-    Repository(Layout),
+    Repository(Arc<Layout>),
     Set(Vec<RepoPath>),
 }
 
@@ -190,12 +190,12 @@ impl Workspace {
             let Some(ReachedByEdits { root, sites, trees }) = reached else {
                 return Ok(None);
             };
-            let trees = trees.map(|tree| Box::new(tree) as AnyTree);
+            let trees = trees.map(|tree| Arc::new(tree) as SharedTree);
             let start = Start::on_sides(repository, sides, selection, trees)?;
             let workspace = Self::from(start, selection, &[])?;
             let is_whole = workspace.reads_by_site(&root);
             Ok(is_whole.then_some(Self {
-                reached: Some(sites),
+                reached: Some(Arc::new(sites)),
                 ..workspace
             }))
         })
@@ -207,7 +207,7 @@ impl Workspace {
     fn reads_by_site(&self, root: &RepoPath) -> bool {
         let is_there =
             matches!(&self.scope, WorkspaceScope::Repository(layout) if layout.root == *root);
-        let has_baseline = |tree: &AnyTree| {
+        let has_baseline = |tree: &SharedTree| {
             let read = self.options.baseline.as_ref().map(|path| tree.read(path));
             read.is_some_and(|read| !read.is_err_and(|error| error.is_missing()))
         };
@@ -221,6 +221,7 @@ impl Workspace {
 
     /// Opens what the selection names, with the sites of these names, or all if there are none.
     fn from(start: Start, selection: &Selection, sites: &[String]) -> Result<Self, Error> {
+        let start = start.with_texts(&selection.texts);
         let configured = start.configured(selection)?;
         let options = configuration::settle(&configured, selection.meaning, &selection.selectors)?;
         let start = start.without(&configured)?;
@@ -244,7 +245,7 @@ impl Workspace {
             time(Stage::List, || start.layouts(sites))?
         };
         let (scope, only) = match layout {
-            Some(layout) => (WorkspaceScope::Repository(layout), given),
+            Some(layout) => (WorkspaceScope::Repository(Arc::new(layout)), given),
             None if !selection.set => return Err(no_repository(&start)),
             None if given.is_empty() => (WorkspaceScope::Set(vec![start.from.clone()]), given),
             None => (WorkspaceScope::Set(given), Vec::new()),
@@ -281,17 +282,18 @@ impl Workspace {
         };
         Ok(Self {
             repositories,
-            tree: if selection.texts.is_empty() {
-                start.tree
-            } else {
-                Box::new(Overlay::new(start.tree, selection.texts.clone()))
-            },
-            base: start.base.map(|tree| (tree, base_layout)),
+            tree: start.tree,
+            base: start.base.map(|tree| (tree, base_layout.map(Arc::new))),
             scope,
             reached: None,
-            options,
+            options: Arc::new(options),
             configured,
         })
+    }
+
+    /// Removes the limit to files and folders, and returns these.
+    fn take_only(&mut self) -> Vec<RepoPath> {
+        std::mem::take(&mut Arc::make_mut(&mut self.options).only)
     }
 
     /// Checks that each requested site exists.
@@ -302,7 +304,7 @@ impl Workspace {
         let base = self.base.iter().filter_map(|(_, layout)| layout.as_ref());
         let names: Vec<&str> = std::iter::once(layout)
             .chain(base)
-            .flat_map(Layout::definitions)
+            .flat_map(|layout| layout.definitions())
             .map(|(site, _)| &**site)
             .filter(|site| self.options.configuration.has_site(site))
             .collect();
@@ -356,26 +358,26 @@ impl Workspace {
     }
 
     /// Plan of a run over the opened trees.
-    pub fn plan<'a>(&'a self, progress: &'a Progress) -> Plan<'a> {
+    pub fn plan(&self, progress: &Progress) -> Plan {
         let scope = match &self.scope {
             WorkspaceScope::Set(paths) => Scope::Set(paths.clone()),
             WorkspaceScope::Repository(layout) => Scope::Repository {
-                layout,
-                further: &self.repositories.further,
-                uses: &self.repositories.head,
+                layout: layout.clone(),
+                further: self.repositories.further.clone(),
+                uses: self.repositories.head.clone(),
             },
         };
         Plan {
-            tree: &self.tree,
+            tree: self.tree.clone(),
             scope,
             base: self.base.as_ref().map(|(tree, layout)| Base {
-                tree,
-                layout: layout.as_ref(),
-                uses: &self.repositories.base,
-                reached: self.reached.as_ref(),
+                tree: tree.clone(),
+                layout: layout.clone(),
+                uses: self.repositories.base.clone(),
+                reached: self.reached.clone(),
             }),
             options: self.options.clone(),
-            progress,
+            progress: progress.clone(),
         }
     }
 }
@@ -403,8 +405,8 @@ fn path_in_tree(tree: &WorkTree, directory: &Path, file: &Path) -> Result<RepoPa
 
 /// Starting point for finding files.
 struct Start {
-    tree: AnyTree,
-    base: Option<AnyTree>,
+    tree: SharedTree,
+    base: Option<SharedTree>,
     /// Root of the tree on disk; `None` for a bare repository.
     root: Option<PathBuf>,
     /// Whether the root is that of a repository, instead of that of the given files.
@@ -451,7 +453,7 @@ impl Start {
             .prefix(directory)
             .unwrap_or_else(|| RepoPath::new(""));
         Ok(Self {
-            tree: Box::new(tree),
+            tree: Arc::new(tree),
             base: None,
             root,
             is_repository: true,
@@ -464,7 +466,7 @@ impl Start {
         repository: &Repository,
         sides: &ChosenSides,
         selection: &Selection,
-        [mut base, mut tree]: [AnyTree; 2],
+        [mut base, mut tree]: [SharedTree; 2],
     ) -> Result<Self, Error> {
         let root = repository.work_tree_root().map(canonical).transpose()?;
         let from = repository
@@ -497,7 +499,7 @@ impl Start {
         let from = repository
             .prefix(directory)
             .unwrap_or_else(|| RepoPath::new(""));
-        let tree: AnyTree = Box::new(tree);
+        let tree: SharedTree = Arc::new(tree);
         Ok(Self {
             tree,
             base: None,
@@ -516,7 +518,7 @@ impl Start {
             let tree = WorkTree::in_folder(folder.to_owned())?;
             let root = tree.root().to_owned();
             let from = RepoPath::of_place(&root, &directory).unwrap_or_else(|| RepoPath::new(""));
-            let tree: AnyTree = Box::new(tree);
+            let tree: SharedTree = Arc::new(tree);
             let (root, is_repository) = (Some(root), false);
             Ok(Self {
                 tree,
@@ -546,6 +548,16 @@ impl Start {
             }
         }
         rooted(&common)
+    }
+
+    fn with_texts(self, texts: &OverlaidTexts) -> Self {
+        if texts.is_empty() {
+            return self;
+        }
+        Self {
+            tree: Arc::new(Overlay::new(self.tree, texts.clone())),
+            ..self
+        }
     }
 
     /// Whether the configuration is read from its usual place, not given or disabled by a flag.
@@ -594,7 +606,7 @@ impl Start {
             return Ok(self);
         };
         let without =
-            |tree: AnyTree| -> AnyTree { Box::new(Excluding::new(tree, excluded.clone())) };
+            |tree: SharedTree| -> SharedTree { Arc::new(Excluding::new(tree, excluded.clone())) };
         Ok(Self {
             tree: without(self.tree),
             base: self.base.map(without),
@@ -668,7 +680,7 @@ impl Start {
             Some(tree) => Layout::discover(tree, &self.from)?,
             None => None,
         };
-        let absent = |tree: &AnyTree, other: &Layout| Layout::absent(tree, &other.root);
+        let absent = |tree: &SharedTree, other: &Layout| Layout::absent(tree, &other.root);
         match (head, base, &self.base) {
             (None, Some(base), _) => Ok((Some(absent(&self.tree, &base)?), Some(base))),
             (Some(head), None, Some(tree)) => {

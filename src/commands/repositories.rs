@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::configuration::FoundConfiguration;
-use super::{AnyTree, Selection, canonical};
+use super::{Selection, canonical};
 use crate::check::{self, Further};
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::near::help_for_unknown;
 use crate::source::{
-    FileId, Labelled, Nested, Overlay, RepoPath, Repository, RevisionChoice, Tree, UsedRepository,
-    UsedRevision, WorkTree, is_same_address,
+    FileId, Labelled, Nested, Overlay, RepoPath, Repository, RevisionChoice, SharedTree, Tree,
+    UsedRepository, UsedRevision, WorkTree, is_same_address,
 };
 use crate::system::deckhand::layout::{
     LAYERS, Layout, NamedRepository, Pin, Unreadable, Use, Uses,
@@ -65,11 +65,11 @@ pub(super) type TreeAndLayout<'a> = (&'a dyn Tree, &'a Layout);
 pub(super) struct OpenedRepositories {
     clones: Clones,
     /// Each at one revision.
-    pub(crate) further: Vec<Further>,
+    pub(crate) further: Vec<Arc<Further>>,
     /// Further repositories of each site of the head.
-    pub(crate) head: Uses,
+    pub(crate) head: Arc<Uses>,
     /// Further repositories of each site of the base.
-    pub(crate) base: Uses,
+    pub(crate) base: Arc<Uses>,
 }
 
 impl Clones {
@@ -150,25 +150,24 @@ impl Clones {
             clones: &self.0,
             ..Opening::default()
         };
-        let head = opening.side(head);
+        let head = Arc::new(opening.side(head));
         let base = base.map(|base| opening.side(base)).unwrap_or_default();
         let further = opening.further;
         OpenedRepositories {
             clones: self,
             further,
             head,
-            base,
+            base: Arc::new(base),
         }
     }
 
     /// The clones for a run without sites that use them.
     pub(super) fn unopened(self) -> OpenedRepositories {
-        let (head, base) = (Uses::new(), Uses::new());
         OpenedRepositories {
             clones: self,
             further: Vec::new(),
-            head,
-            base,
+            head: Arc::default(),
+            base: Arc::default(),
         }
     }
 }
@@ -348,7 +347,7 @@ impl LocalClone {
             reason: error.to_string(),
             help: error.help().unwrap_or("fix the clone").to_owned(),
         };
-        let (tree, inside, commit): (AnyTree, RepoPath, Option<Arc<str>>) =
+        let (tree, inside, commit): (SharedTree, RepoPath, Option<Arc<str>>) =
             match (&self.place, revision) {
                 (CloneFiles::Repository(repository, inside), Some(revision)) => {
                     let folders = LAYERS.map(|layer| inside.join(layer));
@@ -360,7 +359,7 @@ impl LocalClone {
                         }
                     })?;
                     let commit = tree.commit_id().map(Arc::from);
-                    (Box::new(tree), inside.clone(), commit)
+                    (Arc::new(tree), inside.clone(), commit)
                 }
                 (CloneFiles::Folder(_), Some(_)) => {
                     let reason = format!("`{shown}` is not inside a git repository");
@@ -378,11 +377,11 @@ impl LocalClone {
                 }
                 (CloneFiles::Repository(repository, inside), None) => {
                     let tree = WorkTree::in_repository(repository).map_err(unreadable)?;
-                    (Box::new(tree), inside.clone(), None)
+                    (Arc::new(tree), inside.clone(), None)
                 }
                 (CloneFiles::Folder(folder), None) => {
                     let tree = WorkTree::in_folder(folder.clone()).map_err(unreadable)?;
-                    (Box::new(tree), RepoPath::new(""), None)
+                    (Arc::new(tree), RepoPath::new(""), None)
                 }
             };
         let (name, links) = (self.name.clone(), self.links.clone());
@@ -435,7 +434,7 @@ type Revision = (usize, Option<Arc<str>>);
 #[derive(Default)]
 pub(super) struct Opening<'c> {
     clones: &'c [LocalClone],
-    pub(super) further: Vec<Further>,
+    pub(super) further: Vec<Arc<Further>>,
     /// Indices in `further`, by commit.
     opened: BTreeMap<Revision, usize>,
     /// The same by revision.
@@ -544,7 +543,7 @@ impl<'c> Opening<'c> {
                 .entry((*clone, opened.commit.clone()))
                 .or_insert(next);
             if number == next {
-                self.further.push(opened);
+                self.further.push(Arc::new(opened));
             }
             number
         });
@@ -630,11 +629,11 @@ impl Bump {
     /// or of all sites without globs.
     pub(super) fn applied(
         &self,
-        tree: AnyTree,
+        tree: SharedTree,
         from: &RepoPath,
         revision: &str,
         sites: &[String],
-    ) -> Result<AnyTree, Error> {
+    ) -> Result<SharedTree, Error> {
         let globs = super::globs(sites)?;
         let Some(layout) = Layout::discover(&tree, from)? else {
             return Ok(tree);
@@ -667,7 +666,7 @@ impl Bump {
                     format!("set `revision: {revision}` there, and compare without `--bump`");
                 Error::new(ErrorKind::Usage, message).with_help(help)
             })?;
-            texts.insert(path, Arc::from(text));
+            texts.insert(path, Some(Arc::from(text)));
         }
         if texts.is_empty() {
             let message = format!("no site uses the repository `{}`", self.name);
@@ -677,7 +676,7 @@ impl Bump {
                 .unwrap_or_else(|| "site definitions list them in `data.repositories`".to_owned());
             return Err(Error::new(ErrorKind::Usage, message).with_help(help));
         }
-        Ok(Box::new(Overlay::new(tree, texts)))
+        Ok(Arc::new(Overlay::new(tree, texts)))
     }
 }
 

@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use layercake::error::Error;
 use layercake::source::{
-    Entry, EntryKind, Labelled, MemoryTree, ReadError, RepoPath, Repository, Source, StoredTree,
-    Tree, WorkTree,
+    Entry, EntryKind, Labelled, MemoryTree, ReadError, RepoPath, Repository, SharedTree, Source,
+    StoredTree, Tree, WorkTree,
 };
 use tempfile::TempDir;
 
@@ -736,8 +737,8 @@ fn further_repositories_have_a_name() {
     );
     assert_eq!(read(&whole, "global:a.yaml"), "a");
 
-    let part: Labelled<Box<dyn Tree + Send>> =
-        Labelled::new("global", Box::new(tree), RepoPath::new("deploy"));
+    let part: Labelled<SharedTree> =
+        Labelled::new("global", Arc::new(tree), RepoPath::new("deploy"));
     assert_eq!(listed(&part, ""), ["global:c.yaml", "global:site/b.yaml"]);
     assert_eq!(listed(&part, "global:site"), ["global:site/b.yaml"]);
     assert_eq!(listed(&part, "other:site"), NOTHING);

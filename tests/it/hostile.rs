@@ -801,14 +801,8 @@ fn oversized_file_is_reported() {
         .expect("a file can be long");
     let tree = layercake::source::WorkTree::in_folder(folder.path().to_owned());
     let tree = tree.expect("a folder is a tree");
-    let progress = layercake::check::Progress::default();
-    let plan = layercake::check::Plan {
-        tree: &tree,
-        scope: layercake::check::Scope::Set(vec![layercake::source::RepoPath::new("")]),
-        base: None,
-        options: layercake::check::Options::of(options(Semantics::Documented)),
-        progress: &progress,
-    };
+    let options = layercake::check::Options::of(options(Semantics::Documented));
+    let plan = options.plan(std::sync::Arc::new(tree), None, None);
     let checked = layercake::check::check(&plan, |_| ()).expect("a folder can be checked");
     assert_only(&checked, &[("over-limit", 1)]);
     let file = MemoryTree::new().with("large.yaml", vec![b' '; (Source::MAX_BYTES + 1) as usize]);

@@ -21,7 +21,7 @@ mod unread;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use layercake::check::{Checked, Options, Plan, Progress, RenderedSite, Scope, check};
+use layercake::check::{Checked, Options, RenderedSite, check};
 use layercake::merge::deckhand::{Method, Semantics, apply, merged_over};
 use layercake::report::canonical;
 use layercake::source::{Entry, MemoryTree, RepoPath, SourceMap, Tree};
@@ -48,21 +48,14 @@ struct RunResult {
 type Outputs = Vec<(String, Node)>;
 
 fn checked<T: Send>(
-    tree: &dyn Tree,
+    tree: &(impl Tree + Clone + Send + 'static),
     from: &str,
     semantics: Semantics,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Checked<T> {
-    let progress = Progress::default();
     let layout = Layout::discover(tree, &RepoPath::new(from)).expect("memory can be listed");
-    let layout = layout.expect("the files are a site repository");
-    let plan = Plan {
-        tree,
-        scope: Scope::of_repository(&layout),
-        base: None,
-        options: Options::of(options(semantics)),
-        progress: &progress,
-    };
+    assert!(layout.is_some(), "the files are a site repository");
+    let plan = Options::of(options(semantics)).plan(Arc::new(tree.clone()), layout, None);
     let checked = check(&plan, per_site).expect("files in memory can be checked");
     assert!(!checked.internal_error, "layercake itself does not fail");
     checked
@@ -82,7 +75,11 @@ fn outputs(site: &RenderedSite<'_>) -> Outputs {
     .collect()
 }
 
-fn run_result(tree: &dyn Tree, from: &str, semantics: Semantics) -> RunResult {
+fn run_result(
+    tree: &(impl Tree + Clone + Send + 'static),
+    from: &str,
+    semantics: Semantics,
+) -> RunResult {
     let checked = checked(tree, from, semantics, outputs);
     let findings = checked.findings.diagnostics.iter();
     RunResult {
@@ -99,14 +96,15 @@ fn run_result(tree: &dyn Tree, from: &str, semantics: Semantics) -> RunResult {
 }
 
 /// A tree that lists its files in another order.
-struct Shuffled<'a> {
-    tree: &'a MemoryTree,
+#[derive(Clone)]
+struct Shuffled {
+    tree: MemoryTree,
     seed: usize,
 }
 
-impl Tree for Shuffled<'_> {
+impl Tree for Shuffled {
     fn inner(&self) -> Option<&dyn Tree> {
-        Some(self.tree)
+        Some(&self.tree)
     }
 
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, layercake::error::Error> {
@@ -144,7 +142,7 @@ proptest! {
         let tree = repository.tree();
         for semantics in SEMANTICS {
             let first = run_result(&tree, "", semantics);
-            let shuffled = Shuffled { tree: &tree, seed };
+            let shuffled = Shuffled { tree: tree.clone(), seed };
             prop_assert_eq!(&run_result(&shuffled, "", semantics), &first);
             let folders = repository.folders();
             let from = &folders[from.index(folders.len())];

@@ -9,8 +9,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use layercake::check::{Checked, Options, Plan, Progress, RenderedSite, Scope, check};
+use layercake::check::{Checked, Options, RenderedSite, check};
 use layercake::merge::deckhand::Semantics;
 use layercake::source::{RepoPath, SourceMap, Span, Tree, WorkTree};
 use layercake::system::deckhand::document::Document;
@@ -186,19 +187,8 @@ fn checked<T: Send>(folder: &Path, per_site: impl Fn(&RenderedSite<'_>) -> T + S
         "{}",
         folder.display()
     );
-    let scope = match &layout {
-        Some(layout) => Scope::of_repository(layout),
-        None => Scope::Set(vec![root]),
-    };
-    let progress = Progress::default();
     let options = Options::of(options(Semantics::Documented));
-    let plan = Plan {
-        tree: &tree,
-        scope,
-        base: None,
-        options,
-        progress: &progress,
-    };
+    let plan = options.plan(Arc::new(tree), layout, None);
     let checked = check(&plan, per_site).expect("a folder can be checked");
     assert!(!checked.internal_error);
     checked

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::Mutex;
 
 use layercake::check::{
-    Base, BothSides, Compared, Options, Progress, RenderedSite, Settings, check, compare_with,
+    Base, BothSides, Compared, Options, RenderedSite, Settings, check, compare_with,
 };
 use layercake::commands::configuration::{
     ConfigurationSource, ConfigurationTrees, SemanticsFlags, find, settle,
@@ -105,12 +106,11 @@ pub fn see(files: &Files, manner: Manner) -> Result<Seen, Error> {
     let tree = Listed::new(files, manner.listing);
     let settled = settled(&tree, None, manner)?;
     let layout = layout_of(&tree)?;
-    let progress = Progress::default();
     let options = Options {
         baseline: None,
         ..settled
     };
-    let plan = options.plan(&tree, layout.as_ref(), None, &progress);
+    let plan = options.plan(Arc::new(tree), layout, None);
     let checked = check(&plan, |site| (outputs_of(site), site_seen(site)))?;
     let mut seen = Seen {
         has_failed: checked.internal_error,
@@ -143,13 +143,12 @@ pub fn see_both(
     );
     let settled = settled(&after, Some(&before), manner)?;
     let (of_base, of_head) = (layout_of(&before)?, layout_of(&after)?);
-    let progress = Progress::default();
-    let base = Base::of_repository(&before, of_base.as_ref());
+    let base = Base::of_repository(Arc::new(before), of_base);
     let options = Options {
         baseline: None,
         ..settled
     };
-    let plan = options.plan(&after, of_head.as_ref(), Some(base), &progress);
+    let plan = options.plan(Arc::new(after), of_head, Some(base));
     let settings = Settings {
         attribution,
         ..Settings::default()

@@ -73,8 +73,8 @@ pub use span::{FileId, LineIndex, NumberedInput, Position, Span, Spanned, offset
 pub use text::{Encoding, Source, SourceMap, TextFault};
 #[cfg(feature = "files")]
 pub use tree::{
-    ContentId, Entry, EntryKind, Excluding, Labelled, ListedFiles, MemoryTree, Overlay, ReadError,
-    Tree, WorkTree, bytes_at, names_in, text_at,
+    ContentId, Entry, EntryKind, Excluding, Labelled, ListedFiles, MemoryTree, OverlaidTexts,
+    Overlay, ReadError, SharedTree, Tree, WorkTree, bytes_at, names_in, text_at,
 };
 #[cfg(feature = "files")]
 pub use used::{Commit, History, RevisionChoice, UsedRepository, UsedRevision};

@@ -184,10 +184,15 @@ impl SourceMap {
         self.get(file)
     }
 
+    /// Frees a file. Its id is not used again.
+    pub fn free(&mut self, file: FileId) {
+        self.files[file.index()] = OnceLock::new();
+    }
+
     /// Returns the file with this id.
     ///
     /// # Panics
-    /// If no such file exists.
+    /// If no such file exists, or it was freed.
     pub fn get(&self, file: FileId) -> &Source {
         self.files[file.index()]
             .get()

@@ -140,7 +140,10 @@ fn inner_at<'t>(
     Some((tree.inner()?, tree.inner_path(path)?))
 }
 
-impl Tree for Box<dyn Tree + Send> {
+/// A tree that its owners share.
+pub type SharedTree = Arc<dyn Tree + Send>;
+
+impl Tree for SharedTree {
     fn inner(&self) -> Option<&dyn Tree> {
         Some(&**self)
     }
@@ -960,12 +963,15 @@ impl<T: Tree> Tree for Excluding<T> {
 /// A tree with overlaid texts.
 pub struct Overlay<T> {
     tree: T,
-    texts: BTreeMap<RepoPath, Arc<str>>,
+    texts: OverlaidTexts,
 }
+
+/// Texts of files that replace those of a tree or are added to it; `None` removes a file.
+pub type OverlaidTexts = BTreeMap<RepoPath, Option<Arc<str>>>;
 
 impl<T: Tree> Overlay<T> {
     /// Overlays `tree` with `texts`.
-    pub fn new(tree: T, texts: BTreeMap<RepoPath, Arc<str>>) -> Self {
+    pub fn new(tree: T, texts: OverlaidTexts) -> Self {
         Self { tree, texts }
     }
 }
@@ -977,19 +983,31 @@ impl<T: Tree> Tree for Overlay<T> {
 
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
         let mut entries = self.tree.entries(folder)?;
-        for entry in entries
-            .iter_mut()
-            .filter(|entry| self.texts.contains_key(&entry.path))
-        {
-            entry.content = None;
-        }
+        entries.retain(|entry| !self.texts.contains_key(&entry.path));
+        let texts = self.texts.iter();
+        let there = texts.filter(|(path, text)| text.is_some() && path.below(folder).is_some());
+        entries.extend(there.map(|(path, _)| Entry {
+            path: path.clone(),
+            kind: EntryKind::File,
+            content: None,
+            is_link: false,
+        }));
+        entries.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(entries)
     }
 
     fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
         match self.texts.get(path) {
-            Some(text) => Ok(text.as_bytes().to_vec()),
+            Some(Some(text)) => Ok(text.as_bytes().to_vec()),
+            Some(None) => Err(ReadError::new(NO_SUCH_FILE)),
             None => self.tree.read(path),
+        }
+    }
+
+    fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
+        match self.texts.get(path) {
+            Some(text) => text.as_ref().map(|_| path.clone()),
+            None => self.tree.real_path(path),
         }
     }
 }

@@ -54,7 +54,7 @@ impl Files<'_> {
     /// Files of `tree` that are parts of declared sets, by path; `entries` are all its files.
     pub(in crate::check) fn parts(
         &mut self,
-        plan: &Plan<'_>,
+        plan: &Plan,
         tree: &dyn Tree,
         entries: Vec<Entry>,
     ) -> Result<Vec<PartFile>, Error> {
@@ -93,7 +93,7 @@ impl Files<'_> {
     /// User-data of a file, and whether all of it is secret because the file or an included one is.
     fn part_file(
         &mut self,
-        plan: &Plan<'_>,
+        plan: &Plan,
         tree: &dyn Tree,
         globs: &PartGlobs,
         (path, file): (&RepoPath, FileId),
@@ -180,7 +180,7 @@ impl Files<'_> {
     /// The file at a path that `#include` names.
     fn included(
         &mut self,
-        plan: &Plan<'_>,
+        plan: &Plan,
         tree: &dyn Tree,
         path: RepoPath,
         known: &mut ByPath,

@@ -204,7 +204,7 @@ impl BlameRun<'_> {
     pub(super) fn findings(
         &self,
         history: SiteHistory<'_>,
-        states: SiteStates<'_>,
+        states: SiteStates,
     ) -> Result<(Checked<()>, Blame), Error> {
         let mut walk = Walk::new(history, states);
         let asked = self.begin(&mut walk, |site, at_hand| self.findings_now(site, at_hand))?;
@@ -285,7 +285,7 @@ impl BlameRun<'_> {
     pub(super) fn texts(
         &self,
         history: SiteHistory<'_>,
-        states: SiteStates<'_>,
+        states: SiteStates,
         place: &str,
     ) -> Result<(Checked<()>, Blame), Error> {
         let mut walk = Walk::new(history, states);

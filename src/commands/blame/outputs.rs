@@ -42,7 +42,7 @@ impl BlameRun<'_> {
     pub(super) fn values(
         &self,
         history: SiteHistory<'_>,
-        states: SiteStates<'_>,
+        states: SiteStates,
         found_steps: &mut FoundSteps<'_>,
     ) -> Result<(Checked<()>, Blame), Error> {
         let mut walk = Walk::new(history, states);
@@ -81,13 +81,13 @@ impl BlameRun<'_> {
     }
 }
 
-type OutputsWalk<'w, 'p> = Walk<'w, 'p, FollowedOutput>;
+type OutputsWalk<'w> = Walk<'w, FollowedOutput>;
 
 impl BlameRun<'_> {
     /// Passes on steps of the history of a value.
     fn report_steps(
         &self,
-        walk: &OutputsWalk<'_, '_>,
+        walk: &OutputsWalk<'_>,
         found: &[FoundChange],
         output: &RequestedOutput,
         found_steps: &mut FoundSteps<'_>,
@@ -143,7 +143,7 @@ impl BlameRun<'_> {
     /// in a commit.
     fn add_commits_of_further(
         &self,
-        walk: &mut OutputsWalk<'_, '_>,
+        walk: &mut OutputsWalk<'_>,
         found: &mut [FoundChange],
     ) -> Result<(), Error> {
         let mut walked: Vec<((CommitIndex, CommitIndex), Vec<PinChange>)> = Vec::new();
@@ -169,13 +169,13 @@ impl BlameRun<'_> {
     }
 
     /// Adds the commits of one further repository.
-    fn add_further<'p>(
+    fn add_further(
         &self,
         (own, commit): (SiteHistory<'_>, CommitIndex),
-        states: SiteStates<'p>,
+        states: SiteStates,
         pins: &PinChange,
         changes: &mut [&mut FoundChange],
-    ) -> Result<SiteStates<'p>, Error> {
+    ) -> Result<SiteStates, Error> {
         let Some(mut history) = own.of_further(commit, pins)? else {
             return Ok(states);
         };

@@ -16,10 +16,10 @@ use crate::source::{DocKey, FileId, Span};
 use crate::yaml::Node;
 
 /// A walk through the history with the items that it traces.
-pub(super) struct Walk<'w, 'p, T> {
+pub(super) struct Walk<'w, T> {
     pub(super) history: SiteHistory<'w>,
     /// `None` while lent to another walk.
-    states: Option<SiteStates<'p>>,
+    states: Option<SiteStates>,
     /// Items still to be traced, by the commit they were traced to, newest commit first.
     pending: BTreeMap<(Reverse<i64>, CommitIndex), Vec<T>>,
     /// Number of commits that are in memory at a time.
@@ -51,8 +51,8 @@ impl<T, C> Default for Done<T, C> {
     }
 }
 
-impl<'w, 'p, T> Walk<'w, 'p, T> {
-    pub(super) fn new(history: SiteHistory<'w>, states: SiteStates<'p>) -> Self {
+impl<'w, T> Walk<'w, T> {
+    pub(super) fn new(history: SiteHistory<'w>, states: SiteStates) -> Self {
         let (states, pending, unusable) = (Some(states), BTreeMap::new(), BTreeMap::new());
         Self {
             history,
@@ -67,12 +67,12 @@ impl<'w, 'p, T> Walk<'w, 'p, T> {
     ///
     /// # Panics
     /// If they are lent already.
-    pub(super) fn lend_states(&mut self) -> SiteStates<'p> {
+    pub(super) fn lend_states(&mut self) -> SiteStates {
         self.states.take().expect("the states are not lent")
     }
 
     /// Takes the states back.
-    pub(super) fn take_back(&mut self, states: SiteStates<'p>) {
+    pub(super) fn take_back(&mut self, states: SiteStates) {
         self.states = Some(states);
     }
 
@@ -80,7 +80,7 @@ impl<'w, 'p, T> Walk<'w, 'p, T> {
     ///
     /// # Panics
     /// If they are lent.
-    pub(super) fn states(&self) -> &SiteStates<'p> {
+    pub(super) fn states(&self) -> &SiteStates {
         self.states.as_ref().expect("the states are not lent")
     }
 
@@ -139,7 +139,7 @@ impl<'w, 'p, T> Walk<'w, 'p, T> {
         } = self;
         let (history, site_states) = (&*history, site_states.as_mut());
         let site_states = site_states.expect("the states are not lent");
-        let progress = site_states.progress();
+        let progress = site_states.progress().clone();
         site_states.look(&states, history.further(), |at_hand| {
             let at_hand = CommitsAtHand::new(history, at_hand, &commits);
             while let Some(entry) = pending.first_entry() {

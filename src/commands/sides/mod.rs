@@ -11,12 +11,13 @@ mod reached;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 pub(crate) use reached::ReachedByEdits;
 
 use super::repositories::Bump;
 use crate::error::{Error, ErrorKind, shell_word};
-use crate::source::{MemoryTree, Repository, Tree, WorkTree};
+use crate::source::{MemoryTree, Repository, SharedTree, WorkTree};
 
 /// Selection of the two sides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -245,15 +246,12 @@ pub fn choose(
 ///
 /// # Errors
 /// If they cannot be read completely.
-pub(crate) fn open(
-    repository: &Repository,
-    side: &ChosenSide,
-) -> Result<Box<dyn Tree + Send>, Error> {
+pub(crate) fn open(repository: &Repository, side: &ChosenSide) -> Result<SharedTree, Error> {
     Ok(match side {
-        ChosenSide::Commit { id, .. } => Box::new(repository.commit(id)?),
-        ChosenSide::Nothing => Box::new(MemoryTree::default()),
-        ChosenSide::Index => Box::new(repository.index()?),
-        ChosenSide::WorkTree => Box::new(WorkTree::compared(repository)?),
+        ChosenSide::Commit { id, .. } => Arc::new(repository.commit(id)?),
+        ChosenSide::Nothing => Arc::new(MemoryTree::default()),
+        ChosenSide::Index => Arc::new(repository.index()?),
+        ChosenSide::WorkTree => Arc::new(WorkTree::compared(repository)?),
     })
 }
 

@@ -2,8 +2,9 @@
 //! are the recorded ones, every change has a cause, and every cause is valid.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use layercake::check::{Base, Compared, Options, Plan, Progress, Scope, Settings, compare};
+use layercake::check::{Base, Compared, Options, Settings, compare};
 use layercake::compare::reach::SiteReach;
 use layercake::compare::{Attribution, Proof, Status};
 use layercake::graph::MissingSource;
@@ -239,13 +240,8 @@ impl Treasuremap {
             layout.expect("the commit is a site repository")
         };
         let (of_base, of_head) = (layout(&base), layout(&head));
-        let plan = Plan {
-            tree: &head,
-            scope: Scope::of_repository(&of_head),
-            base: Some(Base::of_repository(&base, Some(&of_base))),
-            options,
-            progress: &Progress::default(),
-        };
+        let base = Base::of_repository(Arc::new(base), Some(of_base));
+        let plan = options.plan(Arc::new(head), Some(of_head), Some(base));
         compare(&plan, settings).expect("two commits can be compared")
     }
 }

@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
-use layercake::check::{Base, Compared, Options, Plan, Progress, Scope, Settings, check, compare};
+use layercake::check::{Base, Compared, Options, Plan, Settings, check, compare};
 use layercake::compare::reach::{EditReach, Why};
 use layercake::compare::{Status, Via};
 use layercake::edit::EditId;
@@ -13,7 +14,7 @@ use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
 use layercake::render::Outcome;
 use layercake::report::canonical;
-use layercake::source::{RepoPath, Repository, StoredTree, Tree, WorkTree};
+use layercake::source::{RepoPath, Repository, SharedTree, Tree, WorkTree};
 use layercake::system::deckhand::DeckhandOptions;
 use layercake::system::deckhand::layout::Layout;
 use serde_json::Value as Json;
@@ -192,8 +193,8 @@ fn place(compared: &Compared, span: layercake::source::Span) -> String {
 
 /// The head, and its working tree with an edit.
 struct Edited {
-    head: StoredTree,
-    work: WorkTree,
+    head: SharedTree,
+    work: SharedTree,
     /// Recorded number of outputs of each site of the head.
     recorded: BTreeMap<String, usize>,
 }
@@ -223,19 +224,14 @@ impl Edited {
         let id = repository.resolve("HEAD").expect("the clone has a head");
         Self {
             recorded: corpus.recorded_outputs(&id),
-            head: repository.commit(&id).expect("the head exists"),
-            work: WorkTree::compared(&repository).expect("the clone has files"),
+            head: Arc::new(repository.commit(&id).expect("the head exists")),
+            work: Arc::new(WorkTree::compared(&repository).expect("the clone has files")),
         }
     }
 
     fn compared(&self) -> Compared {
-        let (of_base, of_head) = (layout(&self.head), layout(&self.work));
-        let progress = Progress::default();
-        let base = Some(Base::of_repository(&self.head, Some(&of_base)));
-        let plan = Plan {
-            base,
-            ..plan(&self.work, &of_head, &progress)
-        };
+        let base = Base::of_repository(self.head.clone(), Some(layout(&self.head)));
+        let plan = plan(&self.work, Some(base));
         let settings = Settings {
             attribution: Settings::verified(),
             ..Settings::default()
@@ -278,23 +274,17 @@ fn layout(tree: &dyn Tree) -> Layout {
     layout.expect("it is a site repository")
 }
 
-fn plan<'a>(tree: &'a dyn Tree, layout: &'a Layout, progress: &'a Progress) -> Plan<'a> {
-    Plan {
-        tree,
-        scope: Scope::of_repository(layout),
-        base: None,
-        options: Options::of(DeckhandOptions {
-            semantics: Semantics::Deckhand,
-            missing_source: MissingSource::Warning,
-            encryption_sources: BTreeMap::new(),
-        }),
-        progress,
-    }
+fn plan(tree: &SharedTree, base: Option<Base>) -> Plan {
+    let options = Options::of(DeckhandOptions {
+        semantics: Semantics::Deckhand,
+        missing_source: MissingSource::Warning,
+        encryption_sources: BTreeMap::new(),
+    });
+    options.plan(tree.clone(), Some(layout(tree)), base)
 }
 
-fn rendered(tree: &dyn Tree) -> Outputs {
-    let layout = layout(tree);
-    let checked = check(&plan(tree, &layout, &Progress::default()), |site| {
+fn rendered(tree: &SharedTree) -> Outputs {
+    let checked = check(&plan(tree, None), |site| {
         let emitted = site.graph.iter().filter(|(_, recipe)| recipe.emit);
         let outputs = emitted.filter_map(|(doc, recipe)| match site.rendered.outcome(doc) {
             Outcome::Ready(data) => {

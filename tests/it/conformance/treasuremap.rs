@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
 
-use layercake::check::{Checked, Options, Plan, Progress, RenderedSite, Scope, check};
+use layercake::check::{Checked, Options, RenderedSite, check};
 use layercake::graph::{MissingSource, Recipe};
 use layercake::merge::deckhand::Semantics;
 use layercake::render::flow::{Reached, flow};
@@ -443,17 +444,9 @@ impl Treasuremap {
             missing_source: MissingSource::Warning,
             encryption_sources: BTreeMap::new(),
         };
-        let progress = Progress::default();
         let layout = Layout::discover(&tree, &RepoPath::new("")).expect("a commit can be listed");
-        let layout = layout.expect("the commit is a site repository");
-        let scope = Scope::of_repository(&layout);
-        let plan = Plan {
-            tree: &tree,
-            scope,
-            base: None,
-            options: Options::of(options),
-            progress: &progress,
-        };
+        assert!(layout.is_some(), "the commit is a site repository");
+        let plan = Options::of(options).plan(Arc::new(tree), layout, None);
         check(&plan, per_site).expect("the commit can be checked")
     }
 }

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use layercake::check::{
-    Base, Checked, Configuration, Options, Plan, Progress, RenderedSite, Scope, Settings, check,
-    compare,
+    Base, Checked, Configuration, Options, Plan, RenderedSite, Scope, Settings, check, compare,
 };
 use layercake::merge::cloud_init::Dialect;
 use layercake::merge::deckhand::Semantics;
@@ -51,33 +50,38 @@ fn configuration(dialect: Dialect) -> Configuration {
     }
 }
 
-fn plan<'a>(tree: &'a dyn Tree, dialect: Dialect, progress: &'a Progress) -> Plan<'a> {
+fn plan(
+    tree: &(impl Tree + Clone + Send + 'static),
+    base: Option<&MemoryTree>,
+    dialect: Dialect,
+) -> Plan {
+    let options = Options {
+        configuration: configuration(dialect),
+        ..Options::of(options(Semantics::Documented))
+    };
+    let base = base.map(|base| Base::of_repository(Arc::new(base.clone()), None));
     Plan {
-        tree,
         scope: Scope::Set(Vec::new()),
-        base: None,
-        options: Options {
-            configuration: configuration(dialect),
-            ..Options::of(options(Semantics::Documented))
-        },
-        progress,
+        ..options.plan(Arc::new(tree.clone()), None, base)
     }
 }
 
 pub fn checked<T: Send>(
-    tree: &dyn Tree,
+    tree: &(impl Tree + Clone + Send + 'static),
     dialect: Dialect,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Checked<T> {
-    let progress = Progress::default();
-    let plan = plan(tree, dialect, &progress);
+    let plan = plan(tree, None, dialect);
     let checked = check(&plan, per_site).expect("files in memory can be checked");
     assert!(!checked.internal_error, "no internal error");
     checked
 }
 
 /// Result of a run: all rendered documents, and the findings.
-fn result(tree: &dyn Tree, dialect: Dialect) -> (Vec<(String, String)>, Vec<String>) {
+fn result(
+    tree: &(impl Tree + Clone + Send + 'static),
+    dialect: Dialect,
+) -> (Vec<(String, String)>, Vec<String>) {
     let checked = checked(tree, dialect, outputs);
     let findings = checked.findings.diagnostics.iter();
     let findings = findings
@@ -123,7 +127,7 @@ proptest! {
     fn result_is_independent_of_file_order_and_threads(tree in tree(), seed in any::<usize>()) {
         for dialect in DIALECTS {
             let first = result(&tree, dialect);
-            prop_assert_eq!(&result(&Shuffled { tree: &tree, seed }, dialect), &first);
+            prop_assert_eq!(&result(&Shuffled { tree: tree.clone(), seed }, dialect), &first);
             for threads in [1, 4] {
                 let pool = ThreadPoolBuilder::new().num_threads(threads).build();
                 let pool = pool.expect("threads can be started");
@@ -135,9 +139,7 @@ proptest! {
     #[test]
     fn equal_sides_have_no_changes(tree in tree()) {
         for dialect in DIALECTS {
-            let progress = Progress::default();
-            let base = Some(Base::of_repository(&tree, None));
-            let plan = Plan { base, ..plan(&tree, dialect, &progress) };
+            let plan = plan(&tree, Some(&tree), dialect);
             let compared = compare(&plan, &Settings::default()).expect("memory can be compared");
             prop_assert!(compared.comparison.outputs.is_empty());
             prop_assert!(compared.comparison.edits.is_empty());
@@ -148,9 +150,7 @@ proptest! {
     #[test]
     fn every_change_has_causes(base in tree(), head in tree()) {
         for dialect in DIALECTS {
-            let progress = Progress::default();
-            let of_base = Some(Base::of_repository(&base, None));
-            let plan = Plan { base: of_base, ..plan(&head, dialect, &progress) };
+            let plan = plan(&head, Some(&base), dialect);
             let compared = compare(&plan, &Settings::default()).expect("memory can be compared");
             prop_assert!(!compared.checked.internal_error);
             for change in &compared.comparison.outputs {

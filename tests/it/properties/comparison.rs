@@ -1,10 +1,9 @@
 //! Laws of comparisons over generated repositories and edits of them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use layercake::check::{
-    Base, Compared, Options, Plan, Progress, RenderedSite, Scope, Settings, compare,
-};
+use layercake::check::{Base, Compared, Options, RenderedSite, Settings, compare};
 use layercake::compare::{Attribution, Status};
 use layercake::graph::{DocId, Graph};
 use layercake::merge::deckhand::Semantics;
@@ -50,17 +49,10 @@ fn compared_with(
     by: Attribution,
 ) -> Compared {
     let layout = |tree: &MemoryTree| {
-        let layout = Layout::discover(tree, &RepoPath::new("")).expect("memory can be listed");
-        layout.expect("the files are a site repository")
+        Layout::discover(tree, &RepoPath::new("")).expect("memory can be listed")
     };
-    let (of_base, of_head) = (layout(base), layout(head));
-    let plan = Plan {
-        tree: head,
-        scope: Scope::of_repository(&of_head),
-        base: Some(Base::of_repository(base, Some(&of_base))),
-        options,
-        progress: &Progress::default(),
-    };
+    let earlier = Base::of_repository(Arc::new(base.clone()), layout(base));
+    let plan = options.plan(Arc::new(head.clone()), layout(head), Some(earlier));
     let settings = Settings {
         attribution: by,
         ..Settings::default()

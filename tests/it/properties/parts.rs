@@ -4,9 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use layercake::check::{
-    Base, Compared, Configuration, Options, Plan, Progress, Scope, Settings, compare,
-};
+use layercake::check::{Base, Compared, Configuration, Options, Settings, compare};
 use layercake::compare::{Attribution, Status};
 use layercake::edit::EditId;
 use layercake::graph::{Graph, MissingSource};
@@ -275,27 +273,21 @@ fn set(name: &str, dialect: Dialect) -> DeclaredSet {
 
 fn compared(base: &MemoryTree, head: &MemoryTree, attribution: Attribution) -> Compared {
     let layout = |tree: &MemoryTree| {
-        let layout = Layout::discover(tree, &RepoPath::new("")).expect("memory can be listed");
-        layout.expect("the files are a site repository")
+        Layout::discover(tree, &RepoPath::new("")).expect("memory can be listed")
     };
-    let (of_base, of_head) = (layout(base), layout(head));
     let sets = vec![
         set("new", Dialect::Current),
         set("old", Dialect::Documented),
     ];
-    let plan = Plan {
-        tree: head,
-        scope: Scope::of_repository(&of_head),
-        base: Some(Base::of_repository(base, Some(&of_base))),
-        options: Options {
-            configuration: Configuration {
-                sets,
-                ..Configuration::default()
-            },
-            ..Options::of(options(Semantics::Documented))
+    let options = Options {
+        configuration: Configuration {
+            sets,
+            ..Configuration::default()
         },
-        progress: &Progress::default(),
+        ..Options::of(options(Semantics::Documented))
     };
+    let earlier = Base::of_repository(Arc::new(base.clone()), layout(base));
+    let plan = options.plan(Arc::new(head.clone()), layout(head), Some(earlier));
     let settings = Settings {
         attribution,
         ..Settings::default()

@@ -1,66 +1,74 @@
 //! A session after edits has the result of a new run, and reads and checks only what it must.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use layercake::check::{Options, Plan, Progress, ProgressStep, ProgressUnit, Scope, Session};
+use layercake::commands::{Selection, Workspace};
 use layercake::error::Error;
 use layercake::merge::deckhand::Semantics;
-use layercake::source::{Entry, MemoryTree, RepoPath, Tree};
+use layercake::rules::RuleOptions;
+use layercake::source::{Entry, MemoryTree, OverlaidTexts, ReadError, RepoPath, Tree};
 use layercake::system::deckhand::layout::Layout;
 use proptest::prelude::*;
 
 use super::edits::edited;
 use super::repository::Repository;
 use super::{SEMANTICS, config, run_result};
+use crate::cli::Sandbox;
 use crate::support::{finding_text, options};
 
 /// Tree without content hashes, like a folder on disk.
-struct OnDisk(MemoryTree);
+struct OnDisk {
+    files: MemoryTree,
+    /// A file that cannot be read for a reason that may affect others, such as a lost connection.
+    lost: Option<RepoPath>,
+}
 
 impl Tree for OnDisk {
     fn inner(&self) -> Option<&dyn Tree> {
-        Some(&self.0)
+        Some(&self.files)
     }
 
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
-        let mut entries = self.0.entries(folder)?;
+        let mut entries = self.files.entries(folder)?;
         for entry in &mut entries {
             entry.content = None;
         }
         Ok(entries)
     }
-}
 
-/// State of the repository, as read by a plan.
-struct State {
-    tree: OnDisk,
-    layout: Layout,
-    progress: Progress,
-}
-
-impl State {
-    fn of(tree: MemoryTree) -> Self {
-        let layout = Layout::discover(&tree, &RepoPath::new("")).expect("memory can be listed");
-        let layout = layout.expect("the files are a site repository");
-        Self {
-            tree: OnDisk(tree),
-            layout,
-            progress: Progress::default(),
+    fn read(&self, path: &RepoPath) -> Result<Vec<u8>, ReadError> {
+        if self.lost.as_ref() == Some(path) {
+            let (reason, help) = ("the disk is gone".to_owned(), "mount it");
+            return Err(ReadError::Damaged { reason, help });
         }
-    }
-
-    fn plan(&self, semantics: Semantics) -> Plan<'_> {
-        Plan {
-            tree: &self.tree,
-            scope: Scope::of_repository(&self.layout),
-            base: None,
-            options: Options::of(options(semantics)),
-            progress: &self.progress,
-        }
+        self.files.read(path)
     }
 }
 
-fn findings(session: &mut Session<'_>) -> Vec<String> {
+/// Plan to check files with these options.
+fn plan(files: &MemoryTree, options: &Arc<Options>) -> Plan {
+    plan_of(files, None, options)
+}
+
+fn plan_of(files: &MemoryTree, lost: Option<&str>, options: &Arc<Options>) -> Plan {
+    let tree = OnDisk {
+        files: files.clone(),
+        lost: lost.map(RepoPath::new),
+    };
+    let layout = Layout::discover(&tree, &RepoPath::new("")).expect("memory can be listed");
+    let layout = layout.expect("the files are a site repository");
+    Plan {
+        tree: Arc::new(tree),
+        scope: Scope::of_repository(layout),
+        base: None,
+        options: options.clone(),
+        progress: Progress::default(),
+    }
+}
+
+fn findings(session: &mut Session) -> Vec<String> {
     let found = session.findings().diagnostics;
     found
         .iter()
@@ -90,50 +98,48 @@ proptest! {
         let changed = changed(&edited.base, &edited.head);
         for semantics in SEMANTICS {
             let new = [&edited.base, &edited.head].map(|it| run_result(&it.tree(), "", semantics).findings);
-            let states = [&edited.base, &edited.head, &edited.base, &edited.head];
-            let states = states.map(|repository| State::of(repository.tree()));
-            let plans: Vec<Plan<'_>> = states.iter().map(|state| state.plan(semantics)).collect();
-            let mut session = Session::judging(&plans[0]).expect("memory can be read");
+            let options = Arc::new(Options::of(options(semantics)));
+            let plans = [&edited.base, &edited.head].map(|it| plan(&it.tree(), &options));
+            let mut session = Session::judging(plans[0].clone()).expect("memory can be read");
             prop_assert_eq!(&findings(&mut session), &new[0]);
-            for (at, plan) in plans.iter().enumerate().skip(1) {
-                session = session.changed(plan, &changed).expect("memory can be read");
+            for at in 1..4 {
+                session.change(plans[at % 2].clone(), &changed).expect("memory can be read");
                 prop_assert_eq!(&findings(&mut session), &new[at % 2], "edit {}", at);
             }
         }
     }
 }
 
+/// A repository with three sites, one of which has this text.
+fn sites_with(text: &str) -> MemoryTree {
+    let definition = "schema: pegleg/SiteDefinition/v1\nmetadata:\n  schema: metadata/Document/v1\n  \
+                      name: x\n  layeringDefinition: {abstract: false, layer: site}\ndata: \
+                      {site_type: t}\n";
+    let files = MemoryTree::new()
+        .with("global/a.yaml", "a: 1\n")
+        .with("type/t/a.yaml", "a: 1\n")
+        .with("site/two/a.yaml", text);
+    ["one", "two", "three"]
+        .into_iter()
+        .fold(files, |files, site| {
+            files.with(&format!("site/{site}/site-definition.yaml"), definition)
+        })
+}
+
+fn edited_file() -> BTreeSet<RepoPath> {
+    BTreeSet::from([RepoPath::new("site/two/a.yaml")])
+}
+
 #[test]
 fn edit_in_a_site_reads_one_file_and_checks_one_site() {
-    let definition = |site_type: &str| {
-        format!(
-            "schema: pegleg/SiteDefinition/v1\nmetadata:\n  schema: metadata/Document/v1\n  \
-             name: x\n  layeringDefinition: {{abstract: false, layer: site}}\ndata: {{site_type: \
-             {site_type}}}\n"
-        )
-    };
-    let of = |text: &str| {
-        let files = MemoryTree::new().with("global/a.yaml", "a: 1\n");
-        let files = files.with("type/t/a.yaml", "a: 1\n");
-        let sites = ["one", "two", "three"]
-            .into_iter()
-            .fold(files, |files, site| {
-                files.with(
-                    &format!("site/{site}/site-definition.yaml"),
-                    definition("t"),
-                )
-            });
-        State::of(sites.with("site/two/a.yaml", text))
-    };
-    let (before, after) = (of("a: 1\n"), of("a: [\n"));
-    let plans = [&before, &after].map(|state| state.plan(Semantics::Documented));
-    let mut session = Session::judging(&plans[0]).expect("memory can be read");
+    let options = usual();
+    let [before, after] = ["a: 1\n", "a: [\n"].map(|text| plan(&sites_with(text), &options));
+    let mut session = Session::judging(before.clone()).expect("memory can be read");
     assert_eq!(before.progress.step(), all_done(ProgressUnit::Files, 6));
     let found = findings(&mut session);
     assert_eq!(before.progress.step(), all_done(ProgressUnit::Sites, 3));
-    let edited = BTreeSet::from([RepoPath::new("site/two/a.yaml")]);
-    let mut session = session
-        .changed(&plans[1], &edited)
+    session
+        .change(after.clone(), &edited_file())
         .expect("memory can be read");
     assert_eq!(after.progress.step(), all_done(ProgressUnit::Files, 1));
     let new = findings(&mut session);
@@ -143,6 +149,129 @@ fn edit_in_a_site_reads_one_file_and_checks_one_site() {
         !found.iter().any(is_unread) && new.iter().any(is_unread),
         "{new:?}"
     );
+}
+
+#[test]
+fn failed_change_keeps_the_state() {
+    let options = usual();
+    let (before, after) = (sites_with("a: 1\n"), sites_with("a: [\n"));
+    let mut session = Session::judging(plan(&before, &options)).expect("memory can be read");
+    let found = findings(&mut session);
+    for lost in ["site/two/a.yaml", "global/a.yaml"] {
+        // The file that is not known any more is read first.
+        let changed = BTreeSet::from([RepoPath::new("site/two/a.yaml"), RepoPath::new(lost)]);
+        let failed = session.change(plan_of(&after, Some(lost), &options), &changed);
+        let error = failed.expect_err("the file cannot be read").to_string();
+        assert!(error.contains("the disk is gone"), "{error}");
+        assert_eq!(findings(&mut session), found, "after {lost}");
+    }
+    session
+        .change(plan(&after, &options), &edited_file())
+        .expect("memory can be read");
+    let new = Session::judging(plan(&after, &options)).expect("memory can be read");
+    assert_eq!(findings(&mut session), findings(&mut { new }));
+}
+
+/// A change of the options is a new run.
+#[test]
+fn changed_options_apply_to_everything() {
+    let usual = usual();
+    let files = sites_with("schema: a/B/v1\nmetadata: {schema: metadata/Document/v1}\ndata: {}\n");
+    let settings = RuleOptions {
+        wanted: HashSet::default(),
+        ..usual.rules.clone()
+    };
+    let none = Arc::new(Options {
+        rules: settings,
+        ..Options::clone(&usual)
+    });
+    let mut session = Session::judging(plan(&files, &usual)).expect("memory can be read");
+    let with_rules = findings(&mut session);
+    let mut new = Session::judging(plan(&files, &none)).expect("memory can be read");
+    let without = findings(&mut new);
+    assert_ne!(with_rules, without);
+    for (options, expected) in [(&none, &without), (&usual, &with_rules)] {
+        session
+            .change(plan(&files, options), &BTreeSet::new())
+            .expect("memory can be read");
+        assert_eq!(&findings(&mut session), expected);
+    }
+}
+
+/// Replaced texts are freed.
+#[test]
+fn thousand_edits_hold_as_many_texts_as_ten() {
+    let options = usual();
+    let mut session =
+        Session::judging(plan(&sites_with("a: 0\n"), &options)).expect("memory can be read");
+    let mut held = Vec::new();
+    for at in 1..=1_000 {
+        let text = format!(
+            "a: {at:0100}\nb: [{}\n",
+            if at % 3 == 0 { " " } else { "]" }
+        );
+        session
+            .change(plan(&sites_with(&text), &options), &edited_file())
+            .expect("memory can be read");
+        findings(&mut session);
+        let texts = session.sources().iter();
+        let texts: Vec<usize> = texts.map(|(_, source)| source.text().len()).collect();
+        held.push((texts.len(), texts.iter().sum::<usize>()));
+    }
+    let other = held.iter().position(|it| *it != held[9]);
+    assert_eq!(other, None, "{:?}", held[9]);
+}
+
+/// An entry of the configuration that only another site needs is used, whichever site is judged
+/// again; and an overlay may add and remove files.
+#[test]
+fn configuration_is_used_by_sites_that_did_not_change() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write(
+        "layercake.yaml",
+        "render: {known-missing-sources: ['*/nowhere']}\n",
+    );
+    sandbox.break_site("lab");
+    let opened = |texts: OverlaidTexts| {
+        let selection = Selection {
+            texts,
+            ..Selection::of(sandbox.path(""))
+        };
+        Workspace::open(&selection)
+            .expect("the folder can be read")
+            .plan(&Progress::default())
+    };
+    let first = opened(OverlaidTexts::new());
+    let mut session = Session::judging(first.clone()).expect("the folder can be read");
+    assert_eq!(findings(&mut session), NOTHING);
+    let text = |path: &str, text: Option<&str>| (RepoPath::new(path), text.map(Arc::from));
+    let invalid = text("site/prod/added.yaml", Some("a: [\n"));
+    let removed = text("site/lab/broken.yaml", None);
+    for (texts, rules) in [
+        (vec![invalid], vec!["invalid-yaml"]),
+        (vec![], vec![]),
+        (vec![removed], vec!["unused-configuration"]),
+        (vec![], vec![]),
+    ] {
+        let plan = Plan {
+            options: first.options.clone(),
+            ..opened(texts.into_iter().collect())
+        };
+        let changed = ["site/prod/added.yaml", "site/lab/broken.yaml"].map(RepoPath::new);
+        session
+            .change(plan, &changed.into())
+            .expect("the folder can be read");
+        let found = session.findings().diagnostics;
+        let found: Vec<&str> = found.iter().map(|finding| finding.rule.name).collect();
+        assert_eq!(found, rules);
+    }
+}
+
+const NOTHING: Vec<String> = Vec::new();
+
+/// The usual options.
+fn usual() -> Arc<Options> {
+    Arc::new(Options::of(options(Semantics::Documented)))
 }
 
 fn all_done(unit: ProgressUnit, count: usize) -> ProgressStep {

@@ -5,9 +5,10 @@ pub mod sample;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use layercake::check::{
-    AcceptedBy, Base, Checked, Compared, Options, Progress, RenderedSite, Settings, check, compare,
+    AcceptedBy, Base, Checked, Compared, Options, RenderedSite, Settings, check, compare,
 };
 use layercake::commands::configuration::{
     ConfigurationSource, ConfigurationTrees, SemanticsFlags, find, settle,
@@ -47,9 +48,8 @@ pub fn check_with<T: Send>(
     selectors: &Selectors,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Checked<T> {
-    let (layout, progress) = (layout_of(tree), Progress::default());
     let settled = settled(tree, None, &ConfigurationSource::Root, options, selectors);
-    let plan = settled.plan(tree, layout.as_ref(), None, &progress);
+    let plan = settled.plan(Arc::new(tree.clone()), layout_of(tree), None);
     check(&plan, per_site).expect("files in memory can be checked")
 }
 
@@ -63,11 +63,7 @@ pub fn compare_files(
     place: &ConfigurationSource,
     gates: &Gates,
 ) -> Compared {
-    let (of_base, of_head) = (layout_of(base), layout_of(head));
-    let (earlier, progress) = (
-        Base::of_repository(base, of_base.as_ref()),
-        Progress::default(),
-    );
+    let earlier = Base::of_repository(Arc::new(base.clone()), layout_of(base));
     let settled = settled(head, Some(base), place, options, selectors);
     let accepted_by = match place {
         ConfigurationSource::Base => AcceptedBy::Base,
@@ -79,7 +75,7 @@ pub fn compare_files(
         accepted_by,
         ..settled
     };
-    let plan = options.plan(head, of_head.as_ref(), Some(earlier), &progress);
+    let plan = options.plan(Arc::new(head.clone()), layout_of(head), Some(earlier));
     let mut compared =
         compare(&plan, &Settings::default()).expect("files in memory can be compared");
     for (edit, finding) in report_reach(&compared.comparison, gates) {
