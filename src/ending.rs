@@ -1,25 +1,26 @@
-//! Memory at process exit.
+//! Memory at the end of a run.
 //!
 //! A process about to exit does not free its memory piece by piece, because the system reclaims all
 //! of it at once. A long-running process, such as one that uses the library, must free it.
 
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
-
 use crate::stopwatch::{Stage, time};
 
-static IS_NEAR: AtomicBool = AtomicBool::new(false);
-
-/// Declares that the process exits after one run: from now on, `give_back` leaks its argument.
-pub fn announce() {
-    IS_NEAR.store(true, Relaxed);
+/// What happens to the remains of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ending {
+    /// They are freed.
+    #[default]
+    Frees,
+    /// They are left to the system, since the process exits after the run.
+    Exits,
 }
 
-/// Frees the remains of a run, unless the process is about to exit.
-pub(crate) fn give_back<T>(remains: T) {
-    if IS_NEAR.load(Relaxed) {
-        std::mem::forget(remains);
-    } else {
-        time(Stage::Free, || drop(remains));
+impl Ending {
+    /// Frees the remains of a run, unless the process is about to exit.
+    pub(crate) fn give_back<T>(self, remains: T) {
+        match self {
+            Self::Frees => time(Stage::Free, || drop(remains)),
+            Self::Exits => std::mem::forget(remains),
+        }
     }
 }

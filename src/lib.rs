@@ -34,5 +34,5 @@ pub mod system;
 pub mod triage;
 
 pub use layercake_engine::{compare, edit, graph, guard, merge, render, stopwatch};
-pub use layercake_source::{self as source, error, near};
+pub use layercake_source::{self as source, cancel, error, near};
 pub use layercake_yaml as yaml;

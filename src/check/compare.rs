@@ -21,7 +21,6 @@ use crate::compare::{
 };
 use crate::diagnostic::{Diagnostic, Trait};
 use crate::edit::{Edit, EditId};
-use crate::ending::give_back;
 use crate::graph::Graph;
 use crate::guard::{Place as Guarded, guarded};
 use crate::render::{Extent, Matching, Rendered, render_with};
@@ -311,7 +310,7 @@ impl<'a> SiteRun<'_, 'a> {
         compared.base_findings = of_base;
         // Causes refer to findings of the head by index, so they go first.
         compared.head_findings.splice(0..0, of_head);
-        give_back((base, of_site));
+        self.sides.plan.control.ending.give_back((base, of_site));
         (compared, taken, head)
     }
 
@@ -390,6 +389,7 @@ impl<'a> SiteRun<'_, 'a> {
             is_complete: true,
             attribution: self.settings.attribution_of(documents),
             limits: self.limits,
+            cancel: &self.sides.plan.control.cancel,
         };
         answer(&question, changes, &renderer)
     }
@@ -671,7 +671,11 @@ impl<'a> SiteRun<'_, 'a> {
         let texts =
             LazyCell::new(|| Texts::of(&self.edits.edits, concerned, |edit| edit.head.as_ref()));
         let mut tried: BTreeMap<EditId, HashSet<Subject>> = BTreeMap::new();
+        let is_cancelled = || self.sides.plan.control.cancel.is_cancelled();
         let mut causes_alone = |edit: EditId, finding: &Diagnostic| {
+            if is_cancelled() {
+                return false;
+            }
             let findings = tried
                 .entry(edit)
                 .or_insert_with(|| findings_with(edit).iter().map(subject).collect());

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 pub(super) use self::parts::PartFile;
 use super::file::{AsRead, LoadedFile, failure};
-use super::{Plan, Progress, ProgressUnit, Scope, Which, Work};
+use super::{Plan, ProgressUnit, RunControl, Scope, Which, Work};
 use crate::error::Error;
 use crate::guard::{Place as Guarded, guarded};
 use crate::source::{
@@ -471,7 +471,7 @@ impl<'t> Files<'t> {
             Err(slot)
         });
         let found: Vec<Result<FileId, usize>> = found.collect();
-        let read = self.read_all(&unknown, &plan.progress)?;
+        let read = self.read_all(&unknown, &plan.control)?;
         let may_share = self.is_compared || self.is_session;
         self.known
             .reserve(if may_share { unknown.len() } else { 0 });
@@ -502,14 +502,16 @@ impl<'t> Files<'t> {
     ///
     /// # Errors
     /// If a file cannot be read for a reason that may affect others too. Returns the first such
-    /// error.
+    /// error. Also if the run is cancelled.
     fn read_all(
         &mut self,
         files: &[(&ToRead<'_>, Identity)],
-        progress: &Progress,
+        control: &RunControl,
     ) -> Result<Vec<ReadFile>, Error> {
         let compared = self.is_compared;
-        progress.begin(ProgressUnit::Files, Some(files.len()));
+        control
+            .progress
+            .begin(ProgressUnit::Files, Some(files.len()));
         let ids = self.sources.make_room(files.len());
         // Reserved at once, to avoid moving the kept files.
         let first = self.kept.len();
@@ -525,6 +527,7 @@ impl<'t> Files<'t> {
             .zip(&mut self.kept[first..])
             .map(|(((file, identity), id), kept)| {
                 let _part = split.part();
+                control.cancel.check()?;
                 let (path, tree) = (file.path, file.tree);
                 let bytes = match file.unread {
                     None => Some(tree.read(path)),
@@ -571,7 +574,7 @@ impl<'t> Files<'t> {
                         parsed,
                     );
                 }
-                progress.add(ProgressUnit::Files, 1);
+                control.progress.add(ProgressUnit::Files, 1);
                 Ok(ReadFile { id, content })
             })
             .collect();

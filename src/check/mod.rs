@@ -37,8 +37,9 @@ pub(crate) use self::session::NameAndType;
 pub use self::session::Session;
 use self::session::run;
 pub(crate) use self::states::{SiteState, SiteStates, StateAs, StatesAtHand};
+use crate::cancel::Cancel;
 use crate::diagnostic::Diagnostic;
-use crate::ending::give_back;
+use crate::ending::Ending;
 use crate::error::Error;
 use crate::graph::{DocId, Graph};
 use crate::render::Rendered;
@@ -100,8 +101,8 @@ pub struct Plan {
     pub base: Option<Base>,
     /// Options from flags and the configuration.
     pub options: Arc<Options>,
-    /// Receives the progress of the run.
-    pub progress: Progress,
+    /// Handles of the run.
+    pub control: RunControl,
 }
 
 /// Options of a run from flags and the configuration, independent of the files that it reads.
@@ -156,7 +157,7 @@ impl Options {
             scope,
             base,
             options: Arc::new(self),
-            progress: Progress::default(),
+            control: RunControl::default(),
         }
     }
 }
@@ -210,6 +211,17 @@ impl Which {
             Which::Head => Which::Base,
         }
     }
+}
+
+/// Handles of a run for other threads, and its place in the process. Clones are of the same run.
+#[derive(Clone, Debug, Default)]
+pub struct RunControl {
+    /// Receives the progress.
+    pub progress: Progress,
+    /// Stops the run.
+    pub cancel: Cancel,
+    /// What happens to its memory.
+    pub ending: Ending,
 }
 
 /// Progress of a run, readable from other threads through clones.
@@ -540,7 +552,7 @@ pub(crate) fn parse(plan: &Plan) -> Result<ParseTotals, Error> {
     let documents = AtomicUsize::new(0);
     let keep = |_: &SourceMap, _: AsRead<'_>, parsed: Parsed| {
         documents.fetch_add(parsed.documents.len(), Relaxed);
-        give_back(parsed);
+        plan.control.ending.give_back(parsed);
         LoadedFile::default()
     };
     let reads = (Work::Judge, SitesRead::All);
@@ -551,7 +563,7 @@ pub(crate) fn parse(plan: &Plan) -> Result<ParseTotals, Error> {
         files: files.kept.len(),
         documents: documents.load(Relaxed),
     };
-    give_back(files);
+    plan.control.ending.give_back(files);
     Ok(totals)
 }
 

@@ -72,14 +72,15 @@ pub fn compare_with(
         *number = reported[*number];
     }
     add_count(Stage::Pair, || edits.edits.len());
-    plan.progress
+    plan.control
+        .progress
         .begin(ProgressUnit::Sites, Some(sides.pairs.len()));
     // Limits are the same as if all sites were compared.
     let left_out = sides.head.all_sets - sides.head.sets.len();
     let limits = Limits::of_each(sides.pairs.len() + left_out);
     let unedited = &documents.unedited[..];
     let known = KnownDocuments::of_files(sides.files_of_several());
-    let sites = map_in_parallel(&sides.pairs, |pair| {
+    let sites = map_in_parallel(plan, &sides.pairs, |pair| {
         let of_run = &known;
         let run = SiteRun {
             sides: &sides,
@@ -91,9 +92,9 @@ pub fn compare_with(
             limits,
         };
         let compared = run.guarded(per_site);
-        plan.progress.add(ProgressUnit::Sites, 1);
+        plan.control.progress.add(ProgressUnit::Sites, 1);
         compared
-    });
+    })?;
     let (mut findings, has_failed) = time(Stage::Judge, || {
         compared_findings(&sides, settings, &sites, &edits.edits)
     });

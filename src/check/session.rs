@@ -14,9 +14,10 @@ use super::files::{SiteNames, SitesRead};
 use super::load::{Loaded, SetFiles, files_of_several};
 use super::repositories::used_repositories;
 use super::site::{KnownDocuments, OneSide};
-use super::{Answer, Checked, CheckedSite, Plan, ProgressUnit, RenderedSite, TakenBySite, Work};
+use super::{
+    Answer, Checked, CheckedSite, Plan, ProgressUnit, RenderedSite, RunControl, TakenBySite, Work,
+};
 use crate::diagnostic::Diagnostic;
-use crate::ending::give_back;
 use crate::error::Error;
 use crate::graph::DocId;
 use crate::guard::{Place, guarded};
@@ -171,11 +172,14 @@ impl Session {
     /// Queries all sites, or those named in `only` and anything that is not a site. `per_site` is
     /// called repeatedly until the documents it requests are rendered; at first none are. Returns
     /// the answers by site name, without sites at which layercake failed.
+    ///
+    /// # Errors
+    /// If the run is cancelled.
     pub(crate) fn ask<T: Send>(
         &mut self,
         only: Option<&SiteNames>,
         per_site: impl Fn(&RenderedSite<'_>) -> Answer<T> + Sync,
-    ) -> BTreeMap<Option<Arc<str>>, T> {
+    ) -> Result<BTreeMap<Option<Arc<str>>, T>, Error> {
         let answers = TakenBySite::new();
         self.render_for(only, &|site| match per_site(site) {
             Answer::Needs(docs) => docs,
@@ -183,42 +187,59 @@ impl Session {
                 answers.add(site, answer);
                 Vec::new()
             }
-        });
-        answers.into_sites()
+        })?;
+        Ok(answers.into_sites())
     }
 
-    fn render_for(&mut self, only: Option<&SiteNames>, per_site: &PerSite<'_>) {
+    fn render_for(
+        &mut self,
+        only: Option<&SiteNames>,
+        per_site: &PerSite<'_>,
+    ) -> Result<(), Error> {
         let mut wanted = self.loaded.head.wanted(&self.plan);
         wanted.retain(|set| match (only, &set.name) {
             (Some(names), Some(name)) => names.contains(name),
             (None, _) | (_, None) => true,
         });
         self.plan
+            .control
             .progress
             .begin(ProgressUnit::Sites, Some(wanted.len()));
         let known = [&self.known];
-        let of_sites = map_in_parallel(&wanted, |set| {
+        let of_sites = map_in_parallel(&self.plan, &wanted, |set| {
             site(&self.plan, &self.loaded, set, &known, per_site)
-        });
+        })?;
         self.failures
             .extend(of_sites.into_iter().flat_map(|done| done.found));
+        Ok(())
     }
 
     /// All findings, as of a run over the files in their current state. Judges only sites that a
     /// change reached.
-    pub fn findings(&mut self) -> Findings {
+    ///
+    /// # Errors
+    /// If the run is cancelled. The next call then judges the same sites.
+    pub fn findings(&mut self) -> Result<Findings, Error> {
         let before = mem::take(&mut self.judged);
         let (mut judged, reached) = self.reached(before);
         self.plan
+            .control
             .progress
             .begin(ProgressUnit::Sites, Some(reached.len()));
-        let found = map_in_parallel(&reached, |reached| {
+        let found = map_in_parallel(&self.plan, &reached, |reached| {
             let known: Vec<&KnownDocuments> =
                 [&self.known].into_iter().chain(&reached.known).collect();
             site(&self.plan, &self.loaded, reached.set, &known, &|_| {
                 Vec::new()
             })
         });
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => {
+                self.judged = judged;
+                return Err(error);
+            }
+        };
         let sites = self.loaded.head.all_sets;
         for (ReachedSite { set, known }, done) in reached.into_iter().zip(found) {
             let (files, parts) = (set.files.clone(), set.parts.clone());
@@ -246,7 +267,7 @@ impl Session {
                 .configuration_findings(&self.plan, &self.loaded.head, &met),
         );
         self.judged = judged;
-        triaged(&self.plan, &self.loaded, diagnostics)
+        Ok(triaged(&self.plan, &self.loaded, diagnostics))
     }
 
     /// Splits the sites into unchanged ones from `before` and those to judge.
@@ -295,10 +316,12 @@ pub(super) fn run(plan: &Plan, work: Work, per_site: &PerSite<'_>) -> Result<Che
     let mut diagnostics = of_files(&loaded);
     let wanted = loaded.head.wanted(plan);
     let known = KnownDocuments::of_files(shared_files(plan, &loaded));
-    plan.progress.begin(ProgressUnit::Sites, Some(wanted.len()));
-    let of_sites = map_in_parallel(&wanted, |files| {
+    plan.control
+        .progress
+        .begin(ProgressUnit::Sites, Some(wanted.len()));
+    let of_sites = map_in_parallel(plan, &wanted, |files| {
         site(plan, &loaded, files, &[&known], per_site)
-    });
+    })?;
     let mut sites = Vec::new();
     let mut met = MetSources::new();
     for done in of_sites {
@@ -382,7 +405,7 @@ pub(super) fn closed(
         internal_error: false,
         sources: mem::take(&mut loaded.sources),
     };
-    give_back(loaded);
+    plan.control.ending.give_back(loaded);
     checked
 }
 
@@ -436,7 +459,7 @@ fn site<'l>(
     let checked = files.checked(loaded, side.as_ref().map_or(0, OneSide::outputs));
     let met = side.as_ref().map(|side| side.related.met.clone());
     let met = met.unwrap_or_default();
-    plan.progress.add(ProgressUnit::Sites, 1);
+    plan.control.progress.add(ProgressUnit::Sites, 1);
     (
         SiteDone {
             checked,
@@ -449,26 +472,34 @@ fn site<'l>(
 
 /// Does `one` for the first item, which computes the shared data, and then for the others in
 /// parallel. Frees the leftovers of each. Returns the results in the order of the items.
+///
+/// # Errors
+/// If the run is cancelled.
 pub(super) fn map_in_parallel<I: Sync, R: Send, S: Send>(
+    plan: &Plan,
     sites: &[I],
     one: impl Fn(&I) -> (R, S) + Sync,
-) -> Vec<R> {
+) -> Result<Vec<R>, Error> {
+    let RunControl { cancel, ending, .. } = &plan.control;
     let split = split();
     let to_begin = AtomicUsize::new(sites.len());
     let one = |site: &I| {
         let _part = split.part();
         to_begin.fetch_sub(1, Relaxed);
+        cancel.check()?;
         let (made, left) = one(site);
         if to_begin.load(Relaxed) == 0 {
             // The last item: no other could use the memory.
-            give_back(left);
+            ending.give_back(left);
         } else {
             time(Stage::Free, || drop(left));
         }
-        made
+        Ok(made)
     };
     let (first, others) = sites.split_at(sites.len().min(1));
-    let mut made: Vec<R> = first.iter().map(&one).collect();
+    let mut made: Vec<Result<R, Error>> = first.iter().map(&one).collect();
     made.par_extend(others.par_iter().map(&one));
-    made
+    // Items that ran meanwhile may be incomplete.
+    cancel.check()?;
+    made.into_iter().collect()
 }

@@ -13,7 +13,7 @@ use super::load::{Loaded, LoadedSide, SetFiles};
 use super::repositories::used_repositories;
 use super::session::closed;
 use super::site::{KnownDocuments, OneSide};
-use super::{Checked, Further, Options, Plan, Progress, RenderedSite, Scope, Which, Work};
+use super::{Checked, Further, Options, Plan, RenderedSite, RunControl, Scope, Which, Work};
 use crate::compare::{Change, Limits};
 use crate::diagnostic::Diagnostic;
 use crate::edit::Edit;
@@ -46,7 +46,7 @@ pub(crate) struct SiteStates {
     settings: Settings,
     /// Files and folders of a set without layout.
     set: Option<Vec<RepoPath>>,
-    progress: Progress,
+    control: RunControl,
     loaded: Option<Loaded>,
     known: KnownDocuments,
     /// Names of the needed documents, if not all are rendered.
@@ -113,14 +113,14 @@ impl SiteStates {
         settings: Settings,
         set: Option<Vec<RepoPath>>,
         names: BTreeSet<Arc<str>>,
-        progress: Progress,
+        control: RunControl,
     ) -> Self {
         let (loaded, known) = (None, KnownDocuments::default());
         Self {
             options,
             settings,
             set,
-            progress,
+            control,
             loaded,
             known,
             names,
@@ -201,13 +201,13 @@ impl SiteStates {
             scope,
             base: None,
             options: self.options.clone(),
-            progress: self.progress.clone(),
+            control: self.control.clone(),
         }
     }
 
-    /// Receives the progress.
-    pub(crate) fn progress(&self) -> &Progress {
-        &self.progress
+    /// Handles of the run.
+    pub(crate) fn control(&self) -> &RunControl {
+        &self.control
     }
 
     /// The sources read, their secret spans, and the files that may contain secrets at unknown

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap_complete::engine::{
     ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _,
 };
-use layercake::check::Progress;
+use layercake::check::RunControl;
 use layercake::commands::{self, Selection};
 use layercake::report::Format;
 use layercake::rules::{GROUPS, RULES};
@@ -55,7 +55,7 @@ pub(super) fn sites() -> ArgValueCandidates {
 }
 
 fn site_names() -> Vec<CompletionCandidate> {
-    let listed = commands::sites::run(&Selection::of(directory()), &Progress::default());
+    let listed = commands::sites::run(&Selection::of(directory()), &RunControl::default());
     let rows = listed.map(|listed| listed.rows).unwrap_or_default();
     let names = rows.iter().filter_map(|row| row.site.as_deref());
     names

@@ -57,10 +57,10 @@ pub(super) fn cloud_config(
         parts.standard_input = standard_input()?;
     }
     let start = Instant::now();
-    let mut checked = terminal.watch(|progress| match parts.is_empty() {
+    let mut checked = terminal.watch(|control| match parts.is_empty() {
         true if parts.dialect.is_some() => Err(dialect_without_parts()),
-        true => merge_declared(&selection, &sets, progress),
-        false => merge(&selection, &parts, progress),
+        true => merge_declared(&selection, &sets, control),
+        false => merge(&selection, &parts, control),
     })?;
     let merged: Vec<_> = checked
         .sites

@@ -504,12 +504,12 @@ pub(super) fn lint(
         if asked.needs_only_new() && has_nothing_new(selection, asked, terminal) {
             return Ok(ExitCode::SUCCESS);
         }
-        let run = |progress: &_| commands::lint::run(selection, request, progress);
+        let run = |control: &_| commands::lint::run(selection, request, control);
         let linted = terminal.watch(run)?;
         warn_damaged_baseline(&linted);
         return write_reports(&linted, asked, selection, start.elapsed(), terminal);
     };
-    let run = |progress: &_| commands::fix::run(selection, request, &action, fix.mode(), progress);
+    let run = |control: &_| commands::fix::run(selection, request, &action, fix.mode(), control);
     let fixed = terminal.watch(run)?;
     warn_damaged_baseline(&fixed.linted);
     let verdict = match fix.mode() {
@@ -533,8 +533,8 @@ pub(super) fn lint(
 /// ignored here: the complete run meets them again and reports them.
 fn has_nothing_new(selection: &Selection, asked: &LintRequest, terminal: &Terminal) -> bool {
     let start = Instant::now();
-    let run = |progress: &_| {
-        commands::compare::run(selection, &asked.request, SitesToRead::Reached, progress)
+    let run = |control: &_| {
+        commands::compare::run(selection, &asked.request, SitesToRead::Reached, control)
     };
     let Ok(Some(outcome)) = terminal.watch(run) else {
         return false;
@@ -768,9 +768,8 @@ pub(super) fn diff(
     outputs::allow(&outputs.output, &selection.directory, &[])?;
     outputs.allow_open(&outputs.output)?;
     let start = Instant::now();
-    let outcome = terminal.watch(|progress| {
-        commands::compare::run(&selection, &request, SitesToRead::All, progress)
-    })?;
+    let outcome = terminal
+        .watch(|control| commands::compare::run(&selection, &request, SitesToRead::All, control))?;
     let Some(outcome) = outcome else {
         return Err(nothing_detected().into());
     };

@@ -78,7 +78,7 @@ next:
 ";
 
 pub(super) fn init(directory: &Path, terminal: &Terminal) -> Result<ExitCode, VerbFailure> {
-    let written = terminal.watch(|progress| commands::init::run(directory, progress))?;
+    let written = terminal.watch(|control| commands::init::run(directory, control))?;
     print(|out| {
         writeln!(out, "wrote {}", written.configuration.display())?;
         let hooks = written.hooks.display();

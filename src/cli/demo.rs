@@ -61,7 +61,7 @@ pub(super) fn demo(
     let demo = demo::create(&place, example)?;
     let selection = Selection::of(demo.folder.clone());
     let start = Instant::now();
-    let compared = terminal.watch(|progress| demo::compare(&demo, &selection, progress));
+    let compared = terminal.watch(|control| demo::compare(&demo, &selection, control));
     let outcome = compared?.ok_or_else(|| demo_modified(&demo))?;
     let internal_error = outcome.compared.checked.internal_error;
     let report = match example {

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::SystemTime;
 
 use clap::{Args, ValueEnum};
+use layercake::cancel::Cancel;
 use layercake::commands::Selection;
 use layercake::commands::blame::{self, BlameQuestion, BlameRequest};
 use layercake::commands::history::HistoryRequest;
@@ -277,7 +276,7 @@ fn print_as_found(
             written = written.as_ref().map_or(Ok(()), |()| out.flush());
             written.is_ok()
         };
-        outcome = terminal.watch(|progress| log::run(selection, request, progress, &mut write));
+        outcome = terminal.watch(|control| log::run(selection, request, control, &mut write));
         written?;
         match &outcome {
             Ok(end) => report::log::write_end(commits, *end, out),
@@ -298,15 +297,15 @@ fn collected(
         commits.push(effect);
         true
     };
-    let end = terminal.watch(|progress| log::run(selection, request, progress, &mut collect))?;
+    let end = terminal.watch(|control| log::run(selection, request, control, &mut collect))?;
     Ok((commits, end))
 }
 
 /// Exit code of a run: that of `SIGINT` if it was interrupted, `code` otherwise.
-fn exit_code(stop: &AtomicBool, code: ExitCode) -> ExitCode {
+fn exit_code(stop: &Cancel, code: ExitCode) -> ExitCode {
     /// 128 + `SIGINT`, as shells report it.
     const INTERRUPTED: u8 = 130;
-    if stop.load(Relaxed) {
+    if stop.is_cancelled() {
         ExitCode::from(INTERRUPTED)
     } else {
         code
@@ -382,7 +381,7 @@ fn print_blame(
         return print_steps_as_found(selection, request, terminal);
     }
     let (checked, blame) =
-        terminal.watch(|progress| blame::run(selection, request, progress, &mut |_, _| ()))?;
+        terminal.watch(|control| blame::run(selection, request, control, &mut |_, _| ()))?;
     let (view, style) = (view(&checked), &terminal.style);
     print(|out| match format {
         BlameFormat::Text => {
@@ -417,10 +416,10 @@ fn print_steps_as_found(
             }
             if written.is_err() {
                 // The reader closed the pipe.
-                request.history.stop.store(true, Relaxed);
+                request.history.stop.cancel();
             }
         };
-        let ran = terminal.watch(|progress| blame::run(selection, request, progress, &mut write));
+        let ran = terminal.watch(|control| blame::run(selection, request, control, &mut write));
         written?;
         let (checked, blame) = match ran {
             Ok(ran) => ran,

@@ -181,11 +181,11 @@ pub(super) fn baseline(
         }
         BaselineVerb::Write(place) => {
             let selection = place.selection(directory);
-            terminal.watch(|progress| commands::baseline::write(&selection, progress))?
+            terminal.watch(|control| commands::baseline::write(&selection, control))?
         }
         BaselineVerb::Prune(place) => {
             let selection = place.selection(directory);
-            terminal.watch(|progress| commands::baseline::prune(&selection, progress))?
+            terminal.watch(|control| commands::baseline::prune(&selection, control))?
         }
     };
     let WrittenBaseline {

@@ -30,7 +30,6 @@ use clap::{CommandFactory as _, Parser};
 use layercake::check::threads;
 use layercake::commands::names::right_command;
 use layercake::commands::{self, Selection};
-use layercake::ending;
 use layercake::error::UnknownWord;
 use layercake::guard::{self, Place};
 use layercake::report::{self};
@@ -45,7 +44,6 @@ use self::verbs::{Cli, Debug, Verb};
 /// Runs the command line.
 pub(crate) fn run() -> ExitCode {
     fault::report_panics();
-    ending::announce();
     limit_threads_from_environment();
     match completions::print_candidates() {
         Ok(false) => {}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use layercake::check::{Checked, ParseTotals, Progress};
+use layercake::check::{Checked, ParseTotals, RunControl};
 use layercake::commands::names::{NamedValue, Target, is_file, missing_arguments};
 use layercake::commands::places::entered;
 use layercake::commands::provenance::ValueQuestion;
@@ -85,7 +85,7 @@ pub(super) fn render(
         with_origin,
     };
     let rendering =
-        terminal.watch(|progress| commands::render::run(&selection, &wanted, progress))?;
+        terminal.watch(|control| commands::render::run(&selection, &wanted, control))?;
     let (checked, sites) = (&rendering.checked, &rendering.sites);
     print(|out| match format {
         RenderFormat::Yaml => report::documents::write(sites, &view(checked), look, out),
@@ -178,7 +178,7 @@ pub(super) fn sites(
         let help = "run `layercake sites` to list all sites";
         return Err(Error::new(ErrorKind::Usage, message).with_help(help).into());
     }
-    let listed = terminal.watch(|progress| commands::sites::run(&selection, progress))?;
+    let listed = terminal.watch(|control| commands::sites::run(&selection, control))?;
     print(|out| match format {
         SitesFormat::Table => report::write_for_people(out, |out| {
             report::sites::write(&listed.rows, &terminal.style, out)
@@ -199,7 +199,7 @@ pub(super) fn sites(
 
 /// Prints what `debug parse` reads.
 pub(super) fn parse(selection: &Selection) -> Result<ExitCode, VerbFailure> {
-    let ParseTotals { files, documents } = commands::parse::run(selection, &Progress::default())?;
+    let ParseTotals { files, documents } = commands::parse::run(selection, &RunControl::default())?;
     print(|out| writeln!(out, "{files} files, {documents} documents"))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -273,8 +273,8 @@ pub(super) fn explain_value(
             merge_base,
             ..SideSelection::default()
         };
-        let (checked, since) = terminal.watch(|progress| {
-            commands::explain_since::run(&selection, &wanted, &site, &question, progress)
+        let (checked, since) = terminal.watch(|control| {
+            commands::explain_since::run(&selection, &wanted, &site, &question, control)
         })?;
         return answer(&checked, format, |view, out| match format {
             TextFormat::Text => report::since::write_provenance_since(&since, view, style, out),
@@ -282,8 +282,8 @@ pub(super) fn explain_value(
         });
     }
     if let Some(place) = &arguments.why_not {
-        let (checked, texts) = terminal.watch(|progress| {
-            commands::explain_value::why_not(&selection, &site, &question, place, progress)
+        let (checked, texts) = terminal.watch(|control| {
+            commands::explain_value::why_not(&selection, &site, &question, place, control)
         })?;
         return answer(&checked, format, |view, out| match format {
             TextFormat::Text => report::provenance::write_why_not(&texts, view, style, out),
@@ -292,14 +292,14 @@ pub(super) fn explain_value(
     }
     if all_sites {
         let (checked, values) = terminal
-            .watch(|progress| commands::explain_value::all(&selection, &question, progress))?;
+            .watch(|control| commands::explain_value::all(&selection, &question, control))?;
         return answer(&checked, format, |view, out| match format {
             TextFormat::Text => report::provenance::write_values(&values, view, style, out),
             TextFormat::Json => report::provenance::write_provenance_json(&values, view, out),
         });
     }
     let (checked, way) = terminal
-        .watch(|progress| commands::explain_value::one(&selection, &site, &question, progress))?;
+        .watch(|control| commands::explain_value::one(&selection, &site, &question, control))?;
     answer(&checked, format, |view, out| match format {
         TextFormat::Text => report::provenance::write_provenance(&way, view, style, out),
         TextFormat::Json => {
@@ -389,9 +389,9 @@ pub(super) fn impact(
         format,
     } = arguments;
     let selection = selection.selection(directory);
-    let (checked, impact) = terminal.watch(|progress| match &words[..] {
+    let (checked, impact) = terminal.watch(|control| match &words[..] {
         [place] if selection.set || is_file(&selection, place) => {
-            commands::impact::run(&selection, place, progress)
+            commands::impact::run(&selection, place, control)
         }
         words => {
             let site = selection.sites.first().cloned();
@@ -402,7 +402,7 @@ pub(super) fn impact(
                 path: None,
             };
             let named = NamedValue::parse(words, flags, true)?;
-            commands::impact::of_value(&selection, named, progress)
+            commands::impact::of_value(&selection, named, control)
         }
     })?;
     answer(&checked, format, |view, out| match format {
@@ -447,7 +447,7 @@ pub(super) fn graph(
         return Err(Error::new(ErrorKind::Usage, message).with_help(help).into());
     }
     let (checked, graphs) =
-        terminal.watch(|progress| commands::graph::run(&selection, &documents, progress))?;
+        terminal.watch(|control| commands::graph::run(&selection, &documents, control))?;
     let view = view(&checked);
     print(|out| match format {
         GraphFormat::Text => report::write_for_people(out, |out| {

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use layercake::check::{Progress, ProgressStep, ProgressUnit};
+use layercake::check::{Progress, ProgressStep, ProgressUnit, RunControl};
+use layercake::ending::Ending;
 use layercake::report::TerminalStyle;
 
 use super::arguments::When;
@@ -48,21 +49,25 @@ impl Terminal {
     }
 
     /// Does `work`, and shows a progress line on standard error if it takes long.
-    pub(super) fn watch<T>(&self, work: impl FnOnce(&Progress) -> T) -> T {
-        let Some(after) = self.progress_after else {
-            return work(&Progress::default());
+    pub(super) fn watch<T>(&self, work: impl FnOnce(&RunControl) -> T) -> T {
+        let control = RunControl {
+            ending: Ending::Exits,
+            ..RunControl::default()
         };
-        let (progress, done) = (Progress::default(), AtomicBool::new(false));
+        let Some(after) = self.progress_after else {
+            return work(&control);
+        };
+        let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let watcher = scope
-                .spawn(|| show_progress(after, &progress, &done))
+                .spawn(|| show_progress(after, &control.progress, &done))
                 .thread()
                 .clone();
             let _watched = Watched {
                 done: &done,
                 watcher,
             };
-            work(&progress)
+            work(&control)
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{BaselineChoice, Selection, Start, Workspace, work_tree};
-use crate::check::{self, Checked, Plan, Progress, check};
+use crate::check::{self, Checked, Plan, RunControl, check};
 use crate::diagnostic::Suppression;
 use crate::error::{Error, ErrorKind};
 use crate::report::BaselineRow;
@@ -30,7 +30,7 @@ pub struct WrittenBaseline {
 ///
 /// # Errors
 /// If only a part is selected, or the check or the write fails.
-pub fn write(selection: &Selection, progress: &Progress) -> Result<WrittenBaseline, Error> {
+pub fn write(selection: &Selection, control: &RunControl) -> Result<WrittenBaseline, Error> {
     let BaselinePath {
         path,
         file,
@@ -41,7 +41,7 @@ pub fn write(selection: &Selection, progress: &Progress) -> Result<WrittenBaseli
         ..selection.clone()
     };
     let workspace = open_whole(&nothing)?;
-    let checked = check_whole(&workspace.plan(progress))?;
+    let checked = check_whole(&workspace.plan(control))?;
     let baseline = Baseline::of(&checked.findings.diagnostics, &checked.sources);
     let text = baseline.to_text();
     if is_configured {
@@ -69,11 +69,11 @@ pub fn write(selection: &Selection, progress: &Progress) -> Result<WrittenBaseli
 ///
 /// # Errors
 /// If the baseline is missing or invalid; as [`write()`].
-pub fn prune(selection: &Selection, progress: &Progress) -> Result<WrittenBaseline, Error> {
+pub fn prune(selection: &Selection, control: &RunControl) -> Result<WrittenBaseline, Error> {
     let BaselinePath { path, file, .. } = place(selection)?;
     let old = read(selection, &path)?;
     let workspace = open_whole(selection)?;
-    let plan = workspace.plan(progress);
+    let plan = workspace.plan(control);
     let checked = check_whole(&plan)?;
     let is_off = |entry: &BaselineEntry| {
         let rule = rules::find(&entry.rule);

@@ -14,7 +14,7 @@ use super::history::{CommitIndex, HistoryRequest, RepositoryWithHistory, SiteHis
 use super::policy::Selectors;
 use super::{Selection, Workspace, configuration, file_and_line, names};
 use crate::check::{
-    Checked, Progress, ProgressUnit, RenderedSite, Settings, SiteStates, StateAs, StatesAtHand,
+    Checked, ProgressUnit, RenderedSite, RunControl, Settings, SiteStates, StateAs, StatesAtHand,
     Work,
 };
 use crate::error::{Error, ErrorKind};
@@ -65,7 +65,7 @@ pub type FoundSteps<'f> = dyn FnMut(&Blame, &View<'_>) + 'f;
 pub fn run(
     selection: &Selection,
     request: &BlameRequest,
-    progress: &Progress,
+    control: &RunControl,
     found: &mut FoundSteps<'_>,
 ) -> Result<(Checked<()>, Blame), Error> {
     let mut selection = selection.clone();
@@ -110,9 +110,9 @@ pub fn run(
         settings.clone(),
         set,
         names,
-        progress.clone(),
+        control.clone(),
     );
-    progress.begin(ProgressUnit::Commits, None);
+    control.progress.begin(ProgressUnit::Commits, None);
     let run = BlameRun {
         workspace: &workspace,
         settings: &settings,
@@ -195,7 +195,7 @@ impl BlameRun<'_> {
             next(walk, &mut found[known..])?;
             let end = if commits.len() > limit || continues && commits.len() == limit {
                 LogEnd::Limited
-            } else if continues && self.request.history.is_stopped() {
+            } else if continues && self.request.history.stop.is_cancelled() {
                 LogEnd::Interrupted
             } else {
                 LogEnd::Whole

@@ -11,7 +11,7 @@ use globset::GlobSet;
 
 use super::{Selection, Start, Workspace, cannot_be_found, configuration, globs};
 use crate::check::{
-    Checked, Configuration, GivenHeader, Options, Plan, Progress, RenderedSite as SiteAtHand,
+    Checked, Configuration, GivenHeader, Options, Plan, RenderedSite as SiteAtHand, RunControl,
     Scope, Work, work_on_sites,
 };
 use crate::error::{Error, ErrorKind};
@@ -86,7 +86,7 @@ impl Parts {
 pub fn merge(
     selection: &Selection,
     parts: &Parts,
-    progress: &Progress,
+    control: &RunControl,
 ) -> Result<Checked<SiteDocuments>, Error> {
     let named = NamedFiles::read(&selection.directory, parts)?;
     let around = SurroundingRepository::of(selection)?;
@@ -108,7 +108,7 @@ pub fn merge(
             },
             ..options
         }),
-        progress: progress.clone(),
+        control: control.clone(),
     };
     work_on_sites(&plan, Work::Merge, |site| outputs(site, None))
 }
@@ -120,7 +120,7 @@ pub fn merge(
 pub fn merge_declared(
     selection: &Selection,
     sets: &[String],
-    progress: &Progress,
+    control: &RunControl,
 ) -> Result<Checked<SiteDocuments>, Error> {
     let start = Start::find(selection)?;
     let has_sites = Layout::discover(&start.tree, &start.from)?.is_some();
@@ -130,7 +130,7 @@ pub fn merge_declared(
     };
     let workspace = Workspace::open(&selection)?;
     let wanted = globs(sets)?;
-    let mut plan = workspace.plan(progress);
+    let mut plan = workspace.plan(control);
     if !has_sites {
         // No other files are read as documents.
         plan.scope = Scope::Set(Vec::new());

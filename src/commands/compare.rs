@@ -11,7 +11,7 @@ use super::documents::DocumentGlobs;
 use super::repositories::Bump;
 use super::sides::{self, ChosenSide, Environment, SideSelection};
 use super::{Selection, Workspace, globs};
-use crate::check::{self, Compared, ComparedWith, Plan, Progress, Settings};
+use crate::check::{self, Compared, ComparedWith, Plan, RunControl, Settings};
 use crate::config::Config;
 use crate::error::{Error, ErrorKind};
 use crate::report::model::{self, SideKind};
@@ -87,7 +87,7 @@ pub fn run(
     selection: &Selection,
     request: &ComparisonRequest,
     reading: SitesToRead,
-    progress: &Progress,
+    control: &RunControl,
 ) -> Result<Option<ComparisonOutcome>, Error> {
     let wanted = &request.wanted;
     // Only the index knows the folders of a commit.
@@ -97,7 +97,7 @@ pub fn run(
     }
     let opened = open(selection, wanted, &request.environment, reading)?;
     opened
-        .map(|opened| compared(opened, request, progress))
+        .map(|opened| compared(opened, request, control))
         .transpose()
 }
 
@@ -109,12 +109,12 @@ pub(crate) fn run_in(
     repository: Repository,
     selection: &Selection,
     request: &ComparisonRequest,
-    progress: &Progress,
+    control: &RunControl,
 ) -> Result<Option<ComparisonOutcome>, Error> {
     let (wanted, environment) = (&request.wanted, &request.environment);
     let opened = open_in(repository, selection, wanted, environment, SitesToRead::All)?;
     opened
-        .map(|opened| compared(opened, request, progress))
+        .map(|opened| compared(opened, request, control))
         .transpose()
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn run_in(
 fn compared(
     opened: Opened,
     request: &ComparisonRequest,
-    progress: &Progress,
+    control: &RunControl,
 ) -> Result<ComparisonOutcome, Error> {
     let Opened {
         repository,
@@ -131,7 +131,7 @@ fn compared(
     } = opened;
     let config = &workspace.configured.config;
     let gates = against(&chosen.from, gates(request, config)?);
-    let plan = workspace.plan(progress);
+    let plan = workspace.plan(control);
     let before = match chosen.from {
         ChosenSide::Nothing => ComparedWith::Nothing,
         ChosenSide::Commit { .. } | ChosenSide::Index | ChosenSide::WorkTree => ComparedWith::Base,

@@ -11,7 +11,7 @@ use super::Selection;
 use super::compare::{self, ComparisonOutcome, ComparisonRequest};
 use super::repositories::Bump;
 use super::sides::SideSelection;
-use crate::check::Progress;
+use crate::check::RunControl;
 use crate::error::Error;
 use crate::source::{
     NewCommit, Repository, create_empty_folder, create_folder, create_new_folder, write_file,
@@ -165,7 +165,7 @@ pub fn create(place: &DemoFolder, example: Example) -> Result<Demo, Error> {
 pub fn compare(
     demo: &Demo,
     selection: &Selection,
-    progress: &Progress,
+    control: &RunControl,
 ) -> Result<Option<ComparisonOutcome>, Error> {
     let wanted = match demo.example {
         Example::One | Example::CloudInit => SideSelection {
@@ -188,7 +188,7 @@ pub fn compare(
         wanted,
         ..ComparisonRequest::default()
     };
-    compare::run_in(demo.repository.clone(), selection, &request, progress)
+    compare::run_in(demo.repository.clone(), selection, &request, control)
 }
 
 fn files_of(folders: &[&str]) -> DemoFiles {

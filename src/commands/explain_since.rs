@@ -8,7 +8,7 @@ use super::compare::{self, Opened, SitesToRead};
 use super::provenance::{self, ValueQuestion};
 use super::sides::{ChosenSide, Environment, MergeBase, SideSelection};
 use crate::check::{
-    BothSides, Checked, Compared, Progress, RenderedSite, Settings, Work, compare_with,
+    BothSides, Checked, Compared, RenderedSite, RunControl, Settings, Work, compare_with,
 };
 use crate::edit::{Edit, Text};
 use crate::error::{Error, ErrorKind};
@@ -27,7 +27,7 @@ pub fn run(
     wanted: &SideSelection,
     site: &str,
     question: &ValueQuestion,
-    progress: &Progress,
+    control: &RunControl,
 ) -> Result<(Checked<()>, ProvenanceDiff), Error> {
     let opened = compare::open(selection, wanted, &Environment::default(), SitesToRead::All)?;
     let Some(Opened {
@@ -53,7 +53,7 @@ pub fn run(
             });
         }
     };
-    let compared = compare_with(&workspace.plan(progress), &settings, &ask)?;
+    let compared = compare_with(&workspace.plan(control), &settings, &ask)?;
     let Some([base, head]) = answers.into_inner() else {
         let sites = compared.checked.sites.iter();
         let sites: Vec<_> = sites

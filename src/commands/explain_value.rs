@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::provenance::{self, Line, ValueQuestion};
 use super::{Selection, Workspace, names};
-use crate::check::{Answer, Checked, NameAndType, Progress, RenderedSite, Session, SiteNames};
+use crate::check::{Answer, Checked, NameAndType, RenderedSite, RunControl, Session, SiteNames};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op};
 use crate::merge::deckhand::Method;
@@ -30,10 +30,10 @@ pub fn one(
     selection: &Selection,
     site: &str,
     question: &ValueQuestion,
-    progress: &Progress,
+    control: &RunControl,
 ) -> Result<(Checked<()>, ExplainedValue), Error> {
     let workspace = Workspace::open(selection)?;
-    let plan = workspace.plan(progress);
+    let plan = workspace.plan(control);
     let asked = SiteNames::from([site.into()]);
     let mut session = Session::new(plan.clone(), Some(asked.clone()))?;
     let answers = session.ask(Some(&asked), |at_hand| {
@@ -48,7 +48,7 @@ pub fn one(
         Answer::Is(Some(
             way.and_then(|way| Ok((way, candidates(at_hand, question)?))),
         ))
-    });
+    })?;
     let answer = answers.into_values().find_map(|answer| answer);
     let answer = answer.unwrap_or_else(|| Err(no_site(&session.sites(), site)));
     let (mut way, candidates) = match answer {
@@ -60,7 +60,7 @@ pub fn one(
         .map(|candidate| session.path_of(candidate.document));
     let reading = workspace.sites_reading(files);
     session.read(reading.clone())?;
-    let reaches = session.ask(reading.as_ref(), |site| reaches(site, &candidates));
+    let reaches = session.ask(reading.as_ref(), |site| reaches(site, &candidates))?;
     way.changes = changes(&way, &candidates, &site_names(&session), &reaches);
     Ok((session.close(), way))
 }
@@ -70,17 +70,17 @@ pub(super) fn document(
     selection: &Selection,
     site: &str,
     question: &ValueQuestion,
-    progress: &Progress,
+    control: &RunControl,
 ) -> Result<(Checked<()>, Span), Error> {
     let workspace = Workspace::open(selection)?;
-    let plan = workspace.plan(progress);
+    let plan = workspace.plan(control);
     let asked = SiteNames::from([site.into()]);
     let mut session = Session::new(plan.clone(), Some(asked.clone()))?;
     let answers = session.ask(Some(&asked), |at_hand| {
         let document = || provenance::document(at_hand, question);
         let is_it = is_called(at_hand, site);
         Answer::Is(is_it.then(|| document().map(|doc| at_hand.graph.recipe(doc).span)))
-    });
+    })?;
     let answer = answers.into_values().flatten().next();
     match answer.unwrap_or_else(|| Err(no_site(&session.sites(), site))) {
         Ok(at) => Ok((session.close(), at)),
@@ -95,7 +95,7 @@ pub(super) fn document(
 pub fn all(
     selection: &Selection,
     question: &ValueQuestion,
-    progress: &Progress,
+    control: &RunControl,
 ) -> Result<(Checked<()>, Vec<SiteValue>), Error> {
     let workspace = Workspace::open(selection)?;
     let way = |at_hand: &RenderedSite<'_>| {
@@ -105,10 +105,10 @@ pub fn all(
         }
         Answer::Is(provenance::way(at_hand, question))
     };
-    let plan = workspace.plan(progress);
+    let plan = workspace.plan(control);
     let mut session = Session::new(plan.clone(), None)?;
     let (mut values, mut first_error) = (Vec::new(), None);
-    for (site, answer) in session.ask(None, way) {
+    for (site, answer) in session.ask(None, way)? {
         let way = answer
             .map_err(|error| first_error.get_or_insert(error).kind())
             .ok();
@@ -131,7 +131,7 @@ pub fn why_not(
     site: &str,
     question: &ValueQuestion,
     place: &str,
-    progress: &Progress,
+    control: &RunControl,
 ) -> Result<(Checked<()>, Vec<TextTrace>), Error> {
     let (file, line) = super::file_and_line(place)?;
     let number = line.ok_or_else(|| {
@@ -147,7 +147,7 @@ pub fn why_not(
         ..selection.clone()
     })?;
     let given = workspace.take_only();
-    let plan = workspace.plan(progress);
+    let plan = workspace.plan(control);
     let asked = |at_hand: &RenderedSite<'_>| {
         if !is_called(at_hand, site) {
             return Answer::Is(None);
@@ -164,7 +164,7 @@ pub fn why_not(
     let only = SiteNames::from([site.into()]);
     let mut session = Session::new(plan.clone(), Some(only.clone()))?;
     let answer = session
-        .ask(Some(&only), asked)
+        .ask(Some(&only), asked)?
         .into_values()
         .find_map(|answer| answer);
     match answer.unwrap_or_else(|| Err(no_site(&session.sites(), site))) {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::compare::ComparisonRequest;
 use super::lint::{self, Linted};
 use super::{Selection, work_tree};
-use crate::check::{Checked, Progress};
+use crate::check::{Checked, RunControl};
 use crate::diagnostic::{Diagnostic, Fix, Safety, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::fix::{fixed, with_ignores};
@@ -72,7 +72,7 @@ pub fn run(
     request: &ComparisonRequest,
     action: &FixAction,
     mode: FixMode,
-    progress: &Progress,
+    control: &RunControl,
 ) -> Result<FixOutcome, Error> {
     let wanted = &request.wanted;
     if wanted.staged || wanted.from.is_some() {
@@ -85,7 +85,7 @@ pub fn run(
         selection,
         request,
         tree: &tree,
-        progress,
+        control,
     };
     let first = run.lint(&BTreeMap::new())?;
     if let Linted::Two(outcome) = &first
@@ -131,7 +131,7 @@ struct FixRun<'r> {
     selection: &'r Selection,
     request: &'r ComparisonRequest,
     tree: &'r WorkTree,
-    progress: &'r Progress,
+    control: &'r RunControl,
 }
 
 /// A changed file.
@@ -184,7 +184,7 @@ impl FixRun<'_> {
             texts: texts.collect(),
             ..self.selection.clone()
         };
-        lint::run(&selection, self.request, self.progress)
+        lint::run(&selection, self.request, self.control)
     }
 
     fn fix(&self, first: Linted, safety: Safety) -> Result<FixState, Error> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::check::{Checked, Progress, RenderedSite, Work, work_on_sites};
+use crate::check::{Checked, RenderedSite, RunControl, Work, work_on_sites};
 use crate::commands::documents::DocumentGlobs;
 use crate::commands::{Selection, Workspace, names};
 use crate::error::Error;
@@ -19,11 +19,11 @@ use crate::source::DocKey;
 pub fn run(
     selection: &Selection,
     documents: &DocumentGlobs,
-    progress: &Progress,
+    control: &RunControl,
 ) -> Result<(Checked<()>, Vec<DocumentGraph>), Error> {
     let filter = documents.matcher()?;
     let workspace = Workspace::open_asked(selection)?;
-    let plan = workspace.plan(progress);
+    let plan = workspace.plan(control);
     let taken = work_on_sites(&plan, Work::Render, |site| {
         let graph = of_site(site);
         let keys: BTreeSet<DocKey> = graph.nodes.iter().map(|node| node.key.clone()).collect();

@@ -4,14 +4,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::SystemTime;
 
 use globset::GlobSet;
 
 use super::repositories::Opening;
 use super::{Selection, Workspace, configuration};
+use crate::cancel::Cancel;
 use crate::check::{self, Further, SiteState};
 use crate::error::{Error, ErrorKind};
 use crate::report::blame::BlameEnd;
@@ -32,15 +31,8 @@ pub struct HistoryRequest {
     pub limit: Option<usize>,
     /// Current time, the base of relative dates.
     pub now: SystemTime,
-    /// Set to end the walk with the results so far.
-    pub stop: Arc<AtomicBool>,
-}
-
-impl HistoryRequest {
-    /// Whether to end the walk with the results so far.
-    pub(super) fn is_stopped(&self) -> bool {
-        self.stop.load(Relaxed)
-    }
+    /// Ends the walk with the results so far.
+    pub stop: Cancel,
 }
 
 /// A repository whose history is requested.

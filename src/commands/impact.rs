@@ -7,7 +7,7 @@ use super::explain_value::{self, site_names};
 use super::names::NamedValue;
 use super::provenance::{self, Line, ValueQuestion};
 use super::{Selection, Workspace, names, places};
-use crate::check::{Answer, Checked, Progress, RenderedSite, Session};
+use crate::check::{Answer, Checked, RenderedSite, RunControl, Session};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op, Recipe, Step};
 use crate::render::flow::{Flow, MAX_REACHED, flow, flow_of_document, flow_of_rendered, may_enter};
@@ -25,7 +25,7 @@ use crate::yaml::path::{Location, Path};
 pub fn run(
     selection: &Selection,
     place: &str,
-    progress: &Progress,
+    control: &RunControl,
 ) -> Result<(Checked<()>, Impact), Error> {
     let (file, line) = super::file_and_line(place)?;
     let files = vec![file];
@@ -41,7 +41,7 @@ pub fn run(
         super::WorkspaceScope::Repository(_) => workspace.take_only(),
         super::WorkspaceScope::Set(files) => files.clone(),
     };
-    of_place(&workspace, &given, (place, line), progress)
+    of_place(&workspace, &given, (place, line), control)
 }
 
 /// Outputs that the text could change which sets a value of a site's output; without a path, those
@@ -52,7 +52,7 @@ pub fn run(
 pub fn of_value(
     selection: &Selection,
     named: NamedValue,
-    progress: &Progress,
+    control: &RunControl,
 ) -> Result<(Checked<()>, Impact), Error> {
     const FORM: &str = "layercake impact SITE SCHEMA NAME [PATH], or layercake impact FILE[:LINE]";
     let (checked, at) = match &named {
@@ -68,7 +68,7 @@ pub fn of_value(
                 name,
                 path: String::new(),
             };
-            explain_value::document(selection, site, &question, progress)?
+            explain_value::document(selection, site, &question, control)?
         }
         NamedValue {
             site: Some(site),
@@ -77,10 +77,10 @@ pub fn of_value(
         } => {
             let site = site.clone();
             let question = named.question(FORM)?;
-            let (checked, way) = explain_value::one(selection, &site, &question, progress)?;
+            let (checked, way) = explain_value::one(selection, &site, &question, control)?;
             match way.set_at {
                 Some(at) => (checked, at),
-                None => explain_value::document(selection, &site, &question, progress)?,
+                None => explain_value::document(selection, &site, &question, control)?,
             }
         }
         NamedValue { site, name, .. } => {
@@ -95,7 +95,7 @@ pub fn of_value(
         names::file_and_line(&checked, at),
     );
     let workspace = Workspace::open(selection)?;
-    of_place(&workspace, &[given], (&place, Some(line)), progress)
+    of_place(&workspace, &[given], (&place, Some(line)), control)
 }
 
 /// Outputs that the text at a place in these files could change.
@@ -103,15 +103,15 @@ fn of_place(
     workspace: &Workspace,
     given: &[RepoPath],
     (place, line): (&str, Option<usize>),
-    progress: &Progress,
+    control: &RunControl,
 ) -> Result<(Checked<()>, Impact), Error> {
-    let plan = workspace.plan(progress);
+    let plan = workspace.plan(control);
     let reading = workspace.sites_reading(given);
     let mut session = Session::new(plan.clone(), reading.clone())?;
     let answers = session.ask(reading.as_ref(), |site| match needed(site, given, line) {
         docs if docs.is_empty() => Answer::Is(of_site(site, given, line)),
         docs => Answer::Needs(docs),
-    });
+    })?;
     let sites = answers.into_values().collect();
     let impact = Impact {
         sites: site_names(&session),

@@ -10,7 +10,7 @@ use self::hooks::with_hook;
 use super::configuration::ConfigurationSource;
 use super::policy::Selectors;
 use super::{Selection, Start, Workspace};
-use crate::check::{Progress, check};
+use crate::check::{RunControl, check};
 use crate::config::NAMES;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
@@ -67,7 +67,7 @@ pub enum HooksOutcome {
 /// # Errors
 /// If there is a configuration already, no repository, or no write permission. Nothing is written
 /// then.
-pub fn run(directory: &Path, progress: &Progress) -> Result<Initialized, Error> {
+pub fn run(directory: &Path, control: &RunControl) -> Result<Initialized, Error> {
     let selection = Selection {
         configuration: ConfigurationSource::Nowhere,
         ..Selection::of(directory.to_owned())
@@ -89,7 +89,7 @@ pub fn run(directory: &Path, progress: &Progress) -> Result<Initialized, Error> 
         return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     }
     let configuration = root.join(NAMES[0]);
-    let differences = differences(&undecided(directory, progress));
+    let differences = differences(&undecided(directory, control));
     write_file(&configuration, explaining(&differences).as_bytes())?;
     let hooks = root.join(HOOKS_FILE);
     let outcome = match start.tree.read(&RepoPath::new(HOOKS_FILE)) {
@@ -132,7 +132,7 @@ struct Undecided {
 
 /// Renders the sites around `directory` with both semantics. Failures are ignored here: `lint`
 /// reports them.
-fn undecided(directory: &Path, progress: &Progress) -> Undecided {
+fn undecided(directory: &Path, control: &RunControl) -> Undecided {
     let rule = "undecided-semantics".to_owned();
     let selection = Selection {
         configuration: ConfigurationSource::Nowhere,
@@ -143,7 +143,7 @@ fn undecided(directory: &Path, progress: &Progress) -> Undecided {
         ..Selection::of(directory.to_owned())
     };
     let checked =
-        Workspace::open(&selection).and_then(|workspace| check(&workspace.plan(progress), |_| ()));
+        Workspace::open(&selection).and_then(|workspace| check(&workspace.plan(control), |_| ()));
     let Ok(checked) = checked else {
         return Undecided {
             places: None,

@@ -1,6 +1,6 @@
 //! `layercake lint`: all findings; with two sides, the changed outputs and the new findings.
 
-use crate::check::{Checked, Progress, check};
+use crate::check::{Checked, RunControl, check};
 use crate::commands::compare::{self, ComparisonOutcome, ComparisonRequest, SitesToRead};
 use crate::commands::configuration::FoundConfiguration;
 use crate::commands::{Selection, Workspace};
@@ -27,13 +27,13 @@ pub enum Linted {
 pub fn run(
     selection: &Selection,
     request: &ComparisonRequest,
-    progress: &Progress,
+    control: &RunControl,
 ) -> Result<Linted, Error> {
-    if let Some(outcome) = compare::run(selection, request, SitesToRead::All, progress)? {
+    if let Some(outcome) = compare::run(selection, request, SitesToRead::All, control)? {
         return Ok(Linted::Two(Box::new(outcome)));
     }
     let workspace = Workspace::open(selection)?;
-    let checked = check(&workspace.plan(progress), |_| ())?;
+    let checked = check(&workspace.plan(control), |_| ())?;
     let repository = compare::checked_repository(selection)?;
     Ok(Linted::One(
         Box::new(checked),

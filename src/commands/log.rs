@@ -8,7 +8,7 @@ use globset::GlobSet;
 use super::documents::{DocumentGlobs, DocumentMatcher};
 use super::history::{CommitIndex, HistoryRequest, RepositoryWithHistory, SiteHistory};
 use super::{Selection, Workspace, configuration, globs, names};
-use crate::check::{Progress, ProgressUnit, Settings, SiteStates, StateAs, StatesAtHand, Work};
+use crate::check::{ProgressUnit, RunControl, Settings, SiteStates, StateAs, StatesAtHand, Work};
 use crate::compare::Change;
 use crate::error::{Error, ErrorKind};
 use crate::report::View;
@@ -37,7 +37,7 @@ pub struct LogRequest {
 pub fn run(
     selection: &Selection,
     request: &LogRequest,
-    progress: &Progress,
+    control: &RunControl,
     found: &mut dyn FnMut(CommitEffect) -> bool,
 ) -> Result<LogEnd, Error> {
     // A site may exist only in earlier commits.
@@ -64,7 +64,7 @@ pub fn run(
         settings,
         None,
         BTreeSet::new(),
-        progress.clone(),
+        control.clone(),
     );
     let filter = Filter {
         sites: globs(&selection.sites)?,
@@ -80,10 +80,12 @@ pub fn run(
     };
     walk.look_at_newest(tip)?;
     let ids = walk.history.ids(tip)?;
-    progress.begin(ProgressUnit::Commits, Some(ids.len()));
+    control
+        .progress
+        .begin(ProgressUnit::Commits, Some(ids.len()));
     let mut left = request.history.limit.unwrap_or(usize::MAX);
     for ids in ids.chunks(COMMITS_AT_ONCE) {
-        if request.history.is_stopped() {
+        if request.history.stop.is_cancelled() {
             return Ok(LogEnd::Interrupted);
         }
         for effect in walk.effects(ids)? {
@@ -97,7 +99,7 @@ pub fn run(
                 return Ok(LogEnd::Interrupted);
             }
         }
-        progress.add(ProgressUnit::Commits, ids.len());
+        control.progress.add(ProgressUnit::Commits, ids.len());
     }
     walk.seen.ensure_matched(&selection.sites, request)?;
     Ok(LogEnd::Whole)

@@ -44,7 +44,7 @@ use self::policy::Selectors;
 use self::repositories::{Clones, OpenedRepositories};
 use self::sides::{ChosenSide, ChosenSides, ReachedByEdits};
 use crate::check::{
-    self, AcceptedBy, Base, NameAndType, Options, Plan, Progress, Scope, SiteNames,
+    self, AcceptedBy, Base, NameAndType, Options, Plan, RunControl, Scope, SiteNames,
 };
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::{
@@ -358,7 +358,7 @@ impl Workspace {
     }
 
     /// Plan of a run over the opened trees.
-    pub fn plan(&self, progress: &Progress) -> Plan {
+    pub fn plan(&self, control: &RunControl) -> Plan {
         let scope = match &self.scope {
             WorkspaceScope::Set(paths) => Scope::Set(paths.clone()),
             WorkspaceScope::Repository(layout) => Scope::Repository {
@@ -377,7 +377,7 @@ impl Workspace {
                 reached: self.reached.clone(),
             }),
             options: self.options.clone(),
-            progress: progress.clone(),
+            control: control.clone(),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::documents::DocumentGlobs;
 use super::provenance::ValueQuestion;
 use super::sides::Range;
 use super::{Selection, Start, Workspace, places};
-use crate::check::{Checked, Progress, Work, work_on_sites};
+use crate::check::{Checked, RunControl, Work, work_on_sites};
 use crate::error::{Error, ErrorKind, UnknownWord, shell_word};
 use crate::near::help_for_unknown;
 use crate::rules;
@@ -404,8 +404,8 @@ fn meaning(selection: &Selection, word: &str) -> Option<Meaning> {
 
 fn document_or_schema(selection: &Selection, start: &Start, word: &str) -> Option<Meaning> {
     let workspace = Workspace::open(selection).ok()?;
-    let progress = Progress::default();
-    let plan = workspace.plan(&progress);
+    let control = RunControl::default();
+    let plan = workspace.plan(&control);
     let meant = work_on_sites(&plan, Work::Relate, |site| {
         let mut recipes = site.graph.iter().map(|(_, recipe)| recipe);
         let found = recipes.find(|it| *it.key.name == *word || *it.key.schema == *word)?;

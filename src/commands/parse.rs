@@ -1,7 +1,7 @@
 //! `layercake debug parse`: reads and parses the files that `lint` would, and does nothing else.
 //! The baseline for measuring the cost of other verbs.
 
-use crate::check::{ParseTotals, Progress, parse};
+use crate::check::{ParseTotals, RunControl, parse};
 use crate::commands::{Selection, Workspace};
 use crate::error::Error;
 
@@ -9,7 +9,7 @@ use crate::error::Error;
 ///
 /// # Errors
 /// If a step fails.
-pub fn run(selection: &Selection, progress: &Progress) -> Result<ParseTotals, Error> {
+pub fn run(selection: &Selection, control: &RunControl) -> Result<ParseTotals, Error> {
     let workspace = Workspace::open(selection)?;
-    parse(&workspace.plan(progress))
+    parse(&workspace.plan(control))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::check::{Checked, Progress, RenderedSite as SiteAtHand, Work, work_on_sites};
+use crate::check::{Checked, RenderedSite as SiteAtHand, RunControl, Work, work_on_sites};
 use crate::commands::documents::DocumentGlobs;
 use crate::commands::{Selection, Workspace, names, provenance};
 use crate::error::Error;
@@ -57,7 +57,7 @@ impl Rendering {
 pub fn run(
     selection: &Selection,
     wanted: &RenderRequest,
-    progress: &Progress,
+    control: &RunControl,
 ) -> Result<Rendering, Error> {
     let open = if wanted.is_judged {
         Workspace::open
@@ -66,7 +66,7 @@ pub fn run(
     };
     let workspace = open(selection)?;
     let filter = wanted.documents.matcher()?;
-    let plan = workspace.plan(progress);
+    let plan = workspace.plan(control);
     let per_site = |site: &SiteAtHand<'_>| {
         let path = wanted.path.as_deref();
         outputs(site, path, &|key, file| {

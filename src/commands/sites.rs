@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::check::{CheckedSite, Progress, Work, work_on_sites};
+use crate::check::{CheckedSite, RunControl, Work, work_on_sites};
 use crate::commands::{Selection, Workspace};
 use crate::error::Error;
 use crate::report::SiteRow;
@@ -22,9 +22,9 @@ pub struct Listed {
 ///
 /// # Errors
 /// If a step fails.
-pub fn run(selection: &Selection, progress: &Progress) -> Result<Listed, Error> {
+pub fn run(selection: &Selection, control: &RunControl) -> Result<Listed, Error> {
     let workspace = Workspace::open(selection)?;
-    let checked = work_on_sites(&workspace.plan(progress), Work::Relate, |_| ())?;
+    let checked = work_on_sites(&workspace.plan(control), Work::Relate, |_| ())?;
     Ok(Listed {
         rows: checked.sites.iter().map(row).collect(),
         undefined: checked.undefined,

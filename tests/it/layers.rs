@@ -81,6 +81,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "yaml",
             "diagnostic",
             "source",
+            "cancel",
             "error",
             "stopwatch",
         ],
@@ -104,6 +105,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "diagnostic",
             "source",
             "near",
+            "cancel",
             "error",
             "stopwatch",
         ],
@@ -111,8 +113,9 @@ const TABLE: &[(&str, &[&str])] = &[
 ];
 
 /// Modules of the library crates, by the names that `src/lib.rs` gives them.
-const LIBRARIES: [&str; 11] = [
+const LIBRARIES: [&str; 12] = [
     "error",
+    "cancel",
     "near",
     "source",
     "yaml",

@@ -16,6 +16,8 @@ pub enum ErrorKind {
     Baseline,
     /// Parsing a configuration file; the message has a line for each problem.
     Configuration,
+    /// A run that its caller stopped.
+    Cancelled,
     /// An internal error.
     Internal,
 }

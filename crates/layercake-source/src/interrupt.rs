@@ -5,30 +5,31 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+
+use crate::cancel::Cancel;
 
 static UNFINISHED: Mutex<Unfinished> = Mutex::new(Unfinished(Vec::new()));
 
-/// Flag that is set when the user interrupts the run (Ctrl-C); the run then ends by itself. A
+/// Handle that is cancelled when the user interrupts the run (Ctrl-C); the run then ends by itself. A
 /// second signal ends it immediately.
 #[cfg(unix)]
-pub fn stop_on_interrupt() -> Arc<AtomicBool> {
+pub fn stop_on_interrupt() -> Cancel {
     use signal_hook::consts::SIGINT;
     use signal_hook::flag::{register, register_conditional_default};
 
-    let stop = Arc::new(AtomicBool::new(false));
+    let stop = Cancel::default();
     // Without handlers, a signal ends the run.
-    if register_conditional_default(SIGINT, stop.clone()).is_ok() {
-        drop(register(SIGINT, stop.clone()));
+    if register_conditional_default(SIGINT, stop.0.clone()).is_ok() {
+        drop(register(SIGINT, stop.0.clone()));
     }
     stop
 }
 
-/// Flag that is never set.
+/// Handle that no signal cancels.
 #[cfg(not(unix))]
-pub fn stop_on_interrupt() -> Arc<AtomicBool> {
-    Arc::default()
+pub fn stop_on_interrupt() -> Cancel {
+    Cancel::default()
 }
 
 /// List of unfinished files. While it is locked, no signal ends the run.

@@ -24,6 +24,7 @@
 //! Lowest first; a module uses only those above it in this list, and its own submodules.
 //!
 //! - [`error`]: errors that prevent a run
+//! - [`cancel`]: stopping a run from another thread
 //! - [`near`]: similar names, for "did you mean"
 //! - `span`: locations in texts, as bytes and as lines
 //! - `key`: names of documents
@@ -35,6 +36,7 @@
 //! - `write`: atomic writing of files
 
 #[cfg(feature = "files")]
+pub mod cancel;
 pub mod error;
 #[cfg(feature = "files")]
 mod git;

@@ -139,7 +139,7 @@ impl<'w, T> Walk<'w, T> {
         } = self;
         let (history, site_states) = (&*history, site_states.as_mut());
         let site_states = site_states.expect("the states are not lent");
-        let progress = site_states.progress().clone();
+        let control = site_states.control().clone();
         site_states.look(&states, history.further(), |at_hand| {
             let at_hand = CommitsAtHand::new(history, at_hand, &commits);
             while let Some(entry) = pending.first_entry() {
@@ -147,7 +147,7 @@ impl<'w, T> Walk<'w, T> {
                     break;
                 };
                 entry.remove();
-                progress.add(ProgressUnit::Commits, 1);
+                control.progress.add(ProgressUnit::Commits, 1);
                 has_moved = true;
                 unusable.extend(done.unusable);
                 for (commit, item) in done.passed_on {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use layercake::check::{Checked, Progress, check};
+use layercake::check::{Checked, RunControl, check};
 use layercake::commands::policy::Selectors;
 use layercake::commands::{BaselineChoice, Selection, Workspace};
 use layercake::diagnostic::Diagnostic;
@@ -192,8 +192,8 @@ fn checked(repository: &Treasuremap, commit: &str, select: &str) -> Checked<()> 
         ..Selection::of(repository.path())
     };
     let workspace = Workspace::open(&selection).unwrap_or_else(|error| panic!("{commit}: {error}"));
-    let progress = Progress::default();
-    check(&workspace.plan(&progress), |_| ()).expect("the commit can be checked")
+    let control = RunControl::default();
+    check(&workspace.plan(&control), |_| ()).expect("the commit can be checked")
 }
 
 impl Treasuremap {

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use layercake::check::{Checked, Compared, Progress, Settings, check, compare};
+use layercake::check::{Checked, Compared, RunControl, Settings, check, compare};
 use layercake::commands::configuration::SemanticsFlags;
 use layercake::commands::sides::{Environment, SideSelection, choose};
 use layercake::commands::{BaselineChoice, Selection, Workspace};
@@ -372,8 +372,8 @@ impl Split {
             ..self.selection(given)
         };
         let workspace = Workspace::open(&selection).unwrap_or_else(|it| panic!("{commit}: {it}"));
-        let progress = Progress::default();
-        check(&workspace.plan(&progress), outputs).expect("the commit can be checked")
+        let control = RunControl::default();
+        check(&workspace.plan(&control), outputs).expect("the commit can be checked")
     }
 
     /// Every recorded commit renders to the recorded documents, except for the site definitions.
@@ -429,12 +429,12 @@ impl Split {
         let sides = sides.expect("both are there").expect("two sides are named");
         let workspace = Workspace::open_sides(&self.selection(given), &repository, &sides);
         let workspace = workspace.unwrap_or_else(|error| panic!("{sides:?}: {error}"));
-        let progress = Progress::default();
+        let control = RunControl::default();
         let settings = Settings {
             attribution,
             ..Settings::default()
         };
-        compare(&workspace.plan(&progress), &settings).expect("two commits can be compared")
+        compare(&workspace.plan(&control), &settings).expect("two commits can be compared")
     }
 
     /// Each site of the commit with different pins has the same report as in a separate run.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
-use layercake::check::Progress;
+use layercake::check::RunControl;
 use layercake::commands::Selection;
 use layercake::commands::render::{RenderRequest, run};
 use layercake::report::canonical;
@@ -208,7 +208,11 @@ fn render(log: &Log, commit: &Commit, name: &str, known: &Mutex<KnownData>) -> V
         sites: vec![name.to_owned()],
         ..Selection::of(log.repository.clone())
     };
-    let rendering = run(&selection, &RenderRequest::default(), &Progress::default());
+    let rendering = run(
+        &selection,
+        &RenderRequest::default(),
+        &RunControl::default(),
+    );
     let rendering = rendering.unwrap_or_else(|error| panic!("{:?} {name}: {error}", commit.id));
     let of_site = rendering
         .sites

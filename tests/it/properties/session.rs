@@ -3,9 +3,12 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use layercake::check::{Options, Plan, Progress, ProgressStep, ProgressUnit, Scope, Session};
+use layercake::check::{
+    Base, Options, Plan, ProgressStep, ProgressUnit, RunControl, Scope, Session, Settings,
+    compare_with,
+};
 use layercake::commands::{Selection, Workspace};
-use layercake::error::Error;
+use layercake::error::{Error, ErrorKind};
 use layercake::merge::deckhand::Semantics;
 use layercake::rules::RuleOptions;
 use layercake::source::{Entry, MemoryTree, OverlaidTexts, ReadError, RepoPath, Tree};
@@ -64,12 +67,12 @@ fn plan_of(files: &MemoryTree, lost: Option<&str>, options: &Arc<Options>) -> Pl
         scope: Scope::of_repository(layout),
         base: None,
         options: options.clone(),
-        progress: Progress::default(),
+        control: RunControl::default(),
     }
 }
 
 fn findings(session: &mut Session) -> Vec<String> {
-    let found = session.findings().diagnostics;
+    let found = session.findings().expect("it is not cancelled").diagnostics;
     found
         .iter()
         .map(|finding| finding_text(finding, session.sources()))
@@ -135,15 +138,27 @@ fn edit_in_a_site_reads_one_file_and_checks_one_site() {
     let options = usual();
     let [before, after] = ["a: 1\n", "a: [\n"].map(|text| plan(&sites_with(text), &options));
     let mut session = Session::judging(before.clone()).expect("memory can be read");
-    assert_eq!(before.progress.step(), all_done(ProgressUnit::Files, 6));
+    assert_eq!(
+        before.control.progress.step(),
+        all_done(ProgressUnit::Files, 6)
+    );
     let found = findings(&mut session);
-    assert_eq!(before.progress.step(), all_done(ProgressUnit::Sites, 3));
+    assert_eq!(
+        before.control.progress.step(),
+        all_done(ProgressUnit::Sites, 3)
+    );
     session
         .change(after.clone(), &edited_file())
         .expect("memory can be read");
-    assert_eq!(after.progress.step(), all_done(ProgressUnit::Files, 1));
+    assert_eq!(
+        after.control.progress.step(),
+        all_done(ProgressUnit::Files, 1)
+    );
     let new = findings(&mut session);
-    assert_eq!(after.progress.step(), all_done(ProgressUnit::Sites, 1));
+    assert_eq!(
+        after.control.progress.step(),
+        all_done(ProgressUnit::Sites, 1)
+    );
     let is_unread = |finding: &String| finding.contains("[invalid-yaml]");
     assert!(
         !found.iter().any(is_unread) && new.iter().any(is_unread),
@@ -170,6 +185,49 @@ fn failed_change_keeps_the_state() {
         .expect("memory can be read");
     let new = Session::judging(plan(&after, &options)).expect("memory can be read");
     assert_eq!(findings(&mut session), findings(&mut { new }));
+}
+
+/// A cancelled run ends with an error and changes nothing: the next one has the whole result.
+#[test]
+fn cancelled_change_keeps_the_state() {
+    let options = usual();
+    let (before, after) = (sites_with("a: 1\n"), sites_with("a: [\n"));
+    let mut session = Session::judging(plan(&before, &options)).expect("memory can be read");
+    let found = findings(&mut session);
+    let next = plan(&after, &options);
+    next.control.cancel.cancel();
+    let failed = session
+        .change(next, &edited_file())
+        .expect_err("it is cancelled");
+    assert_eq!(failed.kind(), ErrorKind::Cancelled);
+    assert_eq!(findings(&mut session), found);
+
+    let next = plan(&after, &options);
+    let cancel = next.control.cancel.clone();
+    session
+        .change(next, &edited_file())
+        .expect("memory can be read");
+    cancel.cancel();
+    let failed = session.findings().expect_err("it is cancelled");
+    assert_eq!(failed.kind(), ErrorKind::Cancelled);
+    session
+        .change(plan(&after, &options), &BTreeSet::new())
+        .expect("memory can be read");
+    let mut new = Session::judging(plan(&after, &options)).expect("memory can be read");
+    assert_eq!(findings(&mut session), findings(&mut new));
+}
+
+#[test]
+fn cancelled_comparison_is_an_error() {
+    let [base, head] = ["a: 1\n", "a: 2\n"].map(sites_with);
+    let layout = |files| Layout::discover(files, &RepoPath::new("")).expect("memory can be listed");
+    let earlier = Base::of_repository(Arc::new(base.clone()), layout(&base));
+    let options = Options::of(options(Semantics::Documented));
+    let plan = options.plan(Arc::new(head.clone()), layout(&head), Some(earlier));
+    let cancel = plan.control.cancel.clone();
+    let compared = compare_with(&plan, &Settings::default(), &|_| cancel.cancel());
+    let error = compared.expect_err("a site was reached");
+    assert_eq!(error.kind(), ErrorKind::Cancelled);
 }
 
 /// A change of the options is a new run.
@@ -239,7 +297,7 @@ fn configuration_is_used_by_sites_that_did_not_change() {
         };
         Workspace::open(&selection)
             .expect("the folder can be read")
-            .plan(&Progress::default())
+            .plan(&RunControl::default())
     };
     let first = opened(OverlaidTexts::new());
     let mut session = Session::judging(first.clone()).expect("the folder can be read");
@@ -261,7 +319,7 @@ fn configuration_is_used_by_sites_that_did_not_change() {
         session
             .change(plan, &changed.into())
             .expect("the folder can be read");
-        let found = session.findings().diagnostics;
+        let found = session.findings().expect("it is not cancelled").diagnostics;
         let found: Vec<&str> = found.iter().map(|finding| finding.rule.name).collect();
         assert_eq!(found, rules);
     }

@@ -24,6 +24,7 @@ use std::mem;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use layercake_source::cancel::Cancel;
 use layercake_source::{DocKey, Span};
 use layercake_yaml::diff::{DifferenceKind, ListKeys};
 use layercake_yaml::path::{Location, Piece, PlaceIndex};
@@ -87,6 +88,8 @@ pub struct Question<'a> {
     pub attribution: Attribution,
     /// Limits on the listed results.
     pub limits: Limits,
+    /// If cancelled, no more renderings are allowed.
+    pub cancel: &'a Cancel,
 }
 
 /// Selects the requested documents of a graph.

@@ -267,7 +267,8 @@ impl<'a> Trials<'a> {
         let (Attribution::Followed { renderings } | Attribution::Verified { renderings }) =
             self.question.attribution;
         let count = self.count.get() + 1;
-        (count <= renderings).then(|| self.count.set(count))
+        let is_allowed = count <= renderings && !self.question.cancel.is_cancelled();
+        is_allowed.then(|| self.count.set(count))
     }
 
     /// Renders with these edits alone; `None` if no more renderings are allowed.
