@@ -27,6 +27,7 @@
 //! - [`cancel`]: stopping a run from another thread
 //! - [`near`]: similar names, for "did you mean"
 //! - `span`: locations in texts, as bytes and as lines
+//! - `editor`: positions as editors count them
 //! - `key`: names of documents
 //! - `path`: paths inside repositories
 //! - `used`: external repositories for reports
@@ -37,6 +38,7 @@
 
 #[cfg(feature = "files")]
 pub mod cancel;
+mod editor;
 pub mod error;
 #[cfg(feature = "files")]
 mod git;
@@ -58,6 +60,7 @@ mod used;
 #[cfg(feature = "files")]
 mod write;
 
+pub use editor::{ColumnUnit, EditorPosition};
 #[cfg(feature = "files")]
 pub use git::{
     CommitReader, LoggedCommit, NewCommit, Repository, StagedSides, StoredTree, is_same_address,
