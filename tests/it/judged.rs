@@ -1,5 +1,5 @@
-//! Findings that only the base of a comparison has: rules known to find nothing in the head run
-//! again on what differs.
+//! Findings about several documents or sites: which sites they list, and what each side of a
+//! comparison has.
 
 use layercake::commands::configuration::ConfigurationSource;
 use layercake::commands::policy::Selectors;

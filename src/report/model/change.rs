@@ -36,7 +36,7 @@ pub(super) struct ReportedChanges {
 
 /// A change of a source document, or of the set of documents.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(expecting = "struct Edit")]
+#[serde(expecting = "an edit")]
 pub struct ReportedEdit {
     /// Id in this report.
     pub(crate) id: EditRef,
@@ -165,7 +165,7 @@ impl EditSets {
 
 /// Outputs of one schema and name with the same change.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(expecting = "struct Group")]
+#[serde(expecting = "a group of outputs")]
 pub struct OutputGroup {
     /// Id in this report.
     pub(crate) id: GroupRef,
@@ -215,7 +215,7 @@ pub(crate) enum OutputPart {
 
 /// An output, in all sites in which it changed in the same way and for the same reasons.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(expecting = "struct Output")]
+#[serde(expecting = "an output")]
 pub struct ReportedOutput {
     /// Rendered document.
     pub(crate) document: DocKey,
@@ -247,7 +247,7 @@ pub struct ReportedOutput {
 
 /// An edit that changed an output.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
-#[serde(expecting = "struct Cause")]
+#[serde(expecting = "a cause")]
 pub(crate) struct ReportedCause {
     pub(crate) edit: EditRef,
     /// Kind of the last step of the route.
@@ -270,7 +270,7 @@ pub struct Route {
 
 /// A step of a route.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(expecting = "struct Step")]
+#[serde(expecting = "a step of a route")]
 pub(crate) struct RouteStep {
     /// Kind of the hop that leads to this step.
     pub(crate) via: Via,
@@ -284,7 +284,7 @@ pub(crate) struct RouteStep {
 
 /// A shield: a place of a document at which an edit is overridden.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(expecting = "struct Shield")]
+#[serde(expecting = "a shield")]
 pub struct ReportedShield {
     pub(crate) edit: EditRef,
     /// Kind of the shield.

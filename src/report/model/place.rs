@@ -15,7 +15,7 @@ use crate::yaml::path::{Location, Piece};
 
 /// Start of something in a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(expecting = "struct Place")]
+#[serde(expecting = "a place in a file")]
 pub(crate) struct FilePlace {
     /// Path of the file in the repository, or `NAME:path` in a further one.
     pub(crate) file: String,

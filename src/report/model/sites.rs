@@ -11,7 +11,7 @@ use super::is_default;
 
 /// A site with its results.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(expecting = "struct Site")]
+#[serde(expecting = "a site")]
 pub struct ReportedSite {
     /// Name of the site; `None` for files without a site layout.
     pub(crate) name: Option<String>,

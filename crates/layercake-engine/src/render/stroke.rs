@@ -2,7 +2,7 @@
 //!
 //! A stroke is the smallest recorded change of a document's data: one action, or one destination of
 //! a substitution. [`ValueOrigin`] is derived from the rules that made the change, never inferred
-//! from equal values, because two steps may write the same value. same value.
+//! from equal values, because two steps may write the same value.
 
 use std::cell::OnceCell;
 use std::collections::{HashSet, VecDeque};
