@@ -17,7 +17,6 @@ use crate::cli::Ran;
 /// change an output in it. The header, `totals`, `statistics`, `truncated` and `verdict` are totals
 /// of the run, and so are these parts of rows:
 /// - counts and sets of sites: `reach` of an edit, `outputs` of a group, `count` of a finding, and
-/// - counts and sets of sites: `reach` of an edit, `outputs` of a group, `count` of a finding, and
 /// - routes and places in a group that several sites share: they are those of one of the sites;
 /// - long values, more of which are omitted in a report of many values; the commit of a location,
 ///   since a file shared by several revisions is attributed to one of them;
