@@ -18,7 +18,9 @@ use crate::diagnostic::Level;
 use crate::error::{Error, ErrorKind};
 use crate::near::nearest;
 use crate::source::{FileId, RepoPath, Source, SourceMap, Span, Spanned};
-use crate::yaml::{self, InvalidQuery, Node, PlaceQuery, Query, Value, YamlProblemKind};
+use crate::yaml::{
+    self, InvalidQuery, InvalidYaml, Node, PlaceQuery, Query, Value, YamlProblemKind,
+};
 
 /// Names that a configuration may use and that other modules define.
 pub struct Vocabulary<'a> {
@@ -700,7 +702,9 @@ fn mapping(node: &Node) -> Vec<(Spanned<Arc<str>>, &Node)> {
 /// One-line message for a YAML problem.
 fn describe(kind: &YamlProblemKind) -> String {
     match kind {
-        YamlProblemKind::Syntax(reason) | YamlProblemKind::RefusedByLibyaml(reason) => {
+        YamlProblemKind::Invalid(
+            InvalidYaml::Syntax(reason) | InvalidYaml::RefusedByLibyaml(reason),
+        ) => {
             format!("invalid YAML: {reason}")
         }
         YamlProblemKind::Unusual(description) => format!("unusual YAML: {description}"),
@@ -708,20 +712,26 @@ fn describe(kind: &YamlProblemKind) -> String {
         YamlProblemKind::AmbiguousMerge { .. } => {
             "`<<` merges different values of one key".to_owned()
         }
-        YamlProblemKind::UnhashableKey => "a list or mapping cannot be used as a key".to_owned(),
+        YamlProblemKind::Invalid(InvalidYaml::UnhashableKey) => {
+            "a list or mapping cannot be used as a key".to_owned()
+        }
         YamlProblemKind::UnknownTag(tag) => format!("unknown tag `{tag}`"),
         YamlProblemKind::InvalidScalar(reason) => format!("invalid value: {reason}"),
-        YamlProblemKind::InvalidMerge => "`<<` can merge only mappings".to_owned(),
-        YamlProblemKind::UndefinedAlias(name) => {
+        YamlProblemKind::Invalid(InvalidYaml::InvalidMerge) => {
+            "`<<` can merge only mappings".to_owned()
+        }
+        YamlProblemKind::Invalid(InvalidYaml::UndefinedAlias(name)) => {
             format!("undefined anchor `&{name}`")
         }
-        YamlProblemKind::DuplicateAnchor { .. } => "duplicate anchor".to_owned(),
-        YamlProblemKind::RecursiveAlias => {
+        YamlProblemKind::Invalid(InvalidYaml::DuplicateAnchor { .. }) => {
+            "duplicate anchor".to_owned()
+        }
+        YamlProblemKind::Invalid(InvalidYaml::RecursiveAlias) => {
             "this alias refers to a node that contains it".to_owned()
         }
         YamlProblemKind::Internal => "layercake failed to read this; please report it".to_owned(),
         YamlProblemKind::OverLimit(_) => "too large for a configuration file".to_owned(),
-        YamlProblemKind::RefusedByPython(_) | YamlProblemKind::Surrogate => {
+        YamlProblemKind::Invalid(InvalidYaml::RefusedByPython(_)) | YamlProblemKind::Surrogate => {
             unreachable!("a configuration is read with libyaml")
         }
     }

@@ -2,7 +2,7 @@
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
-use crate::merge::deckhand::Difference;
+use crate::merge::deckhand::DeleteDifference;
 use crate::render::Problem;
 use crate::yaml::path::Location;
 
@@ -15,17 +15,14 @@ super::rule!(
 pub(super) fn report(
     facts: &SiteFacts<'_>,
     problem: &Problem,
-    difference: &Difference,
+    difference: &DeleteDifference,
 ) -> Diagnostic {
     match difference {
-        Difference::Delete {
+        DeleteDifference::FirstEqual {
             at_path,
             first_equal,
         } => report_other(facts, problem, at_path, first_equal),
-        Difference::DeleteOne { matches } => report_one(facts, problem, *matches),
-        Difference::IndexMerge | Difference::RootMerge | Difference::ListWrite => {
-            unreachable!("other rules report these")
-        }
+        DeleteDifference::One { matches } => report_one(facts, problem, *matches),
     }
 }
 

@@ -4,7 +4,7 @@ use super::foreign::ForeignForm;
 use super::{FileContents, FileFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::{Span, offset};
-use crate::yaml::{PythonRefusal, YamlProblem, YamlProblemKind};
+use crate::yaml::{InvalidYaml, PythonRefusal, YamlProblem, YamlProblemKind};
 
 super::rule!("invalid-yaml", Error [Refused, Unreadable, Cause], "file that is not valid YAML", was "P007");
 
@@ -49,15 +49,19 @@ pub(super) fn report_conflict(facts: &FileFacts<'_>, conflict: Span) -> Diagnost
 
 /// Whether a problem of the file is a consequence of this conflict.
 pub(super) fn is_of_conflict(problem: &YamlProblem, conflict: Span) -> bool {
-    match problem.kind {
-        YamlProblemKind::Syntax(_)
-        | YamlProblemKind::RefusedByLibyaml(_)
-        | YamlProblemKind::RefusedByPython(_)
-        | YamlProblemKind::UnhashableKey
-        | YamlProblemKind::InvalidMerge => problem.span.end >= conflict.start,
-        YamlProblemKind::UndefinedAlias(_)
-        | YamlProblemKind::DuplicateAnchor { .. }
-        | YamlProblemKind::RecursiveAlias
+    match &problem.kind {
+        YamlProblemKind::Invalid(
+            InvalidYaml::Syntax(_)
+            | InvalidYaml::RefusedByLibyaml(_)
+            | InvalidYaml::RefusedByPython(_)
+            | InvalidYaml::UnhashableKey
+            | InvalidYaml::InvalidMerge,
+        ) => problem.span.end >= conflict.start,
+        YamlProblemKind::Invalid(
+            InvalidYaml::UndefinedAlias(_)
+            | InvalidYaml::DuplicateAnchor { .. }
+            | InvalidYaml::RecursiveAlias,
+        )
         | YamlProblemKind::DuplicateKey { .. }
         | YamlProblemKind::AmbiguousMerge { .. }
         | YamlProblemKind::Surrogate
@@ -68,47 +72,42 @@ pub(super) fn is_of_conflict(problem: &YamlProblem, conflict: Span) -> bool {
     }
 }
 
-pub(super) fn report(facts: &FileFacts<'_>, problem: &YamlProblem) -> Diagnostic {
-    match ForeignForm::of_line(facts, problem.span) {
-        Some(form) if is_of_reader(&problem.kind) => Diagnostic::new(
+pub(super) fn report(facts: &FileFacts<'_>, at: Span, invalid: &InvalidYaml) -> Diagnostic {
+    match ForeignForm::of_line(facts, at) {
+        Some(form) if is_of_reader(invalid) => Diagnostic::new(
             &RULE,
             format!("invalid YAML: the file contains {}", form.subject()),
-            Label::new(problem.span, "the parser stops here"),
+            Label::new(at, "the parser stops here"),
         )
         .note(facts.unread_yaml())
         .help("put the rendered template into the layer folders, or quote this if it is a string")
         .about(form.subject()),
-        _ => report_problem(facts, problem),
+        _ => report_problem(facts, at, invalid),
     }
 }
 
 /// Whether the problem made the YAML parser stop.
-fn is_of_reader(kind: &YamlProblemKind) -> bool {
+fn is_of_reader(invalid: &InvalidYaml) -> bool {
     matches!(
-        kind,
-        YamlProblemKind::Syntax(_)
-            | YamlProblemKind::RefusedByLibyaml(_)
-            | YamlProblemKind::UnhashableKey
+        invalid,
+        InvalidYaml::Syntax(_) | InvalidYaml::RefusedByLibyaml(_) | InvalidYaml::UnhashableKey
     )
 }
 
-fn report_problem(facts: &FileFacts<'_>, problem: &YamlProblem) -> Diagnostic {
-    let at = problem.span;
+fn report_problem(facts: &FileFacts<'_>, at: Span, invalid: &InvalidYaml) -> Diagnostic {
     let found = |message: &str, label: &str| {
         Diagnostic::new(&RULE, message, Label::new(at, label)).note(facts.unread_yaml())
     };
     let text = "quote it if it is a string";
-    match &problem.kind {
+    match invalid {
         // Parser messages contain columns and expected tokens, which depend on the text.
-        YamlProblemKind::Syntax(_) | YamlProblemKind::RefusedByLibyaml(_)
-            if facts.is_secret(at) =>
-        {
+        InvalidYaml::Syntax(_) | InvalidYaml::RefusedByLibyaml(_) if facts.is_secret(at) => {
             found("invalid YAML", "the parser stops here, or nearby").help(text)
         }
-        YamlProblemKind::Syntax(reason) => {
+        InvalidYaml::Syntax(reason) => {
             found(&format!("invalid YAML: {reason}"), "the parser stops here")
         }
-        YamlProblemKind::RefusedByLibyaml(reason) => found(
+        InvalidYaml::RefusedByLibyaml(reason) => found(
             &format!("invalid YAML for libyaml: {reason}"),
             "libyaml stops here",
         )
@@ -118,7 +117,7 @@ fn report_problem(facts: &FileFacts<'_>, problem: &YamlProblem) -> Diagnostic {
                 "YAML 1.2 may allow it, but cloud-init reads YAML 1.1, as libyaml does"
             }
         }),
-        YamlProblemKind::RefusedByPython(refusal) => {
+        InvalidYaml::RefusedByPython(refusal) => {
             let (what, help) = match refusal {
                 PythonRefusal::Tab => (
                     "tab outside of quotes",
@@ -136,15 +135,15 @@ fn report_problem(facts: &FileFacts<'_>, problem: &YamlProblem) -> Diagnostic {
             .note("YAML allows it, but cloud-init uses PyYAML's own parser")
             .help(help)
         }
-        YamlProblemKind::UnhashableKey => {
+        InvalidYaml::UnhashableKey => {
             found("list or mapping used as a key", "not allowed as a key").help(text)
         }
-        YamlProblemKind::InvalidMerge => found(
+        InvalidYaml::InvalidMerge => found(
             "`<<` with a value that is not a mapping",
             "expected a mapping or a list of mappings",
         )
         .help("give `<<` a mapping, such as an alias of one"),
-        YamlProblemKind::UndefinedAlias(_) => {
+        InvalidYaml::UndefinedAlias(_) => {
             let name = facts.quote(at);
             found(
                 &format!("undefined alias `{name}`"),
@@ -153,7 +152,7 @@ fn report_problem(facts: &FileFacts<'_>, problem: &YamlProblem) -> Diagnostic {
             .help("define the anchor earlier in the same YAML document, or quote this")
             .about(name)
         }
-        YamlProblemKind::DuplicateAnchor { first } => {
+        InvalidYaml::DuplicateAnchor { first } => {
             let name = facts.quote(at);
             found(
                 &format!("duplicate anchor `{name}` in a YAML document"),
@@ -163,18 +162,10 @@ fn report_problem(facts: &FileFacts<'_>, problem: &YamlProblem) -> Diagnostic {
             .help("rename one of them")
             .about(name)
         }
-        YamlProblemKind::RecursiveAlias => found(
+        InvalidYaml::RecursiveAlias => found(
             "alias inside the collection that it refers to",
             "recursive alias",
         )
         .help("write the value out"),
-        YamlProblemKind::DuplicateKey { .. }
-        | YamlProblemKind::AmbiguousMerge { .. }
-        | YamlProblemKind::Surrogate
-        | YamlProblemKind::Unusual(_)
-        | YamlProblemKind::UnknownTag(_)
-        | YamlProblemKind::InvalidScalar(_)
-        | YamlProblemKind::OverLimit(_)
-        | YamlProblemKind::Internal => unreachable!("other rules report these"),
     }
 }

@@ -1154,14 +1154,7 @@ fn report_yaml(facts: &FileFacts<'_>, problem: &yaml::YamlProblem) -> Diagnostic
     use yaml::YamlProblemKind as Kind;
     let at = problem.span;
     match &problem.kind {
-        Kind::Syntax(_)
-        | Kind::RefusedByLibyaml(_)
-        | Kind::RefusedByPython(_)
-        | Kind::UnhashableKey
-        | Kind::InvalidMerge
-        | Kind::UndefinedAlias(_)
-        | Kind::DuplicateAnchor { .. }
-        | Kind::RecursiveAlias => invalid_yaml::report(facts, problem),
+        Kind::Invalid(invalid) => invalid_yaml::report(facts, at, invalid),
         Kind::DuplicateKey { first } => duplicate_key::report(facts, at, *first),
         Kind::AmbiguousMerge { used, other } => ambiguous_merge::report(facts, at, *used, *other),
         Kind::UnknownTag(tag) => unknown_tag::report(facts, at, tag),
@@ -1360,9 +1353,7 @@ fn report_rendering(facts: &SiteFacts<'_>, problem: &render::Problem) -> Diagnos
         Kind::DifferentAction { method, difference } => match difference {
             Difference::IndexMerge => different_index_merge::report(facts, problem),
             Difference::RootMerge => different_path::report_merge(facts, problem),
-            Difference::Delete { .. } | Difference::DeleteOne { .. } => {
-                different_delete::report(facts, problem, difference)
-            }
+            Difference::Delete(difference) => different_delete::report(facts, problem, difference),
             Difference::ListWrite => different_list_write::report(facts, problem, Some(*method)),
         },
         Kind::MissingValue { .. } => missing_source::report_value(facts, problem),

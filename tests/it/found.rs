@@ -6,7 +6,7 @@ use layercake::merge::deckhand::Semantics;
 use layercake::merge::pattern::{Effort, Pattern, PatternFailure, Replacement};
 use layercake::report::ReportFormat;
 use layercake::source::{MemoryTree, RepoPath};
-use layercake::yaml::{YamlProblem, YamlProblemKind, parse};
+use layercake::yaml::{InvalidYaml, YamlProblem, YamlProblemKind, parse};
 
 use crate::formats::made;
 use crate::laws::reading::{
@@ -101,7 +101,7 @@ fn libyaml_counts_characters() {
         let [
             YamlProblem {
                 span,
-                kind: YamlProblemKind::RefusedByLibyaml(_),
+                kind: YamlProblemKind::Invalid(InvalidYaml::RefusedByLibyaml(_)),
             },
         ] = &problems[..]
         else {
@@ -119,7 +119,7 @@ fn names_that_end_at_a_bracket() {
         let [
             YamlProblem {
                 span,
-                kind: YamlProblemKind::RefusedByLibyaml(_),
+                kind: YamlProblemKind::Invalid(InvalidYaml::RefusedByLibyaml(_)),
             },
         ] = &problems[..]
         else {

@@ -97,12 +97,8 @@ pub struct YamlProblem {
 /// Kinds of [`YamlProblem`]; most are fatal for the document: see [`YamlProblemKind::is_fatal`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum YamlProblemKind {
-    /// Invalid YAML, with the message of the parser.
-    Syntax(String),
-    /// YAML that only libyaml rejects, with a message in its style.
-    RefusedByLibyaml(String),
-    /// YAML that only [`Loader::Python`] rejects.
-    RefusedByPython(PythonRefusal),
+    /// YAML that cannot be read.
+    Invalid(InvalidYaml),
     /// An escaped surrogate, which [`Loader::Python`] accepts and does not combine with another; the
     /// value contains the whole character of a pair, and U+FFFD for a single surrogate.
     Surrogate,
@@ -121,13 +117,28 @@ pub enum YamlProblemKind {
         /// The key in the mapping that PyYAML 6.0.4 uses.
         other: Span,
     },
-    /// A list, a mapping or a set as a key.
-    UnhashableKey,
     /// A tag unknown to the safe loader.
     UnknownTag(Arc<str>),
     /// A scalar that is invalid for its tag or form, such as `2001-02-30`, `!!int x`, or `=`; with
     /// the reason.
     InvalidScalar(String),
+    /// An internal error; added by the caller of the parser.
+    Internal,
+    /// A value beyond a [`YamlLimit`].
+    OverLimit(YamlLimit),
+}
+
+/// YAML that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InvalidYaml {
+    /// Rejected by the parser, with its message.
+    Syntax(String),
+    /// YAML that only libyaml rejects, with a message in its style.
+    RefusedByLibyaml(String),
+    /// YAML that only [`Loader::Python`] rejects.
+    RefusedByPython(PythonRefusal),
+    /// A list, a mapping or a set as a key.
+    UnhashableKey,
     /// A value of `<<` that is not a mapping or a list of mappings.
     InvalidMerge,
     /// `*name` without a preceding `&name` in the document.
@@ -139,10 +150,6 @@ pub enum YamlProblemKind {
     },
     /// An alias inside its own collection.
     RecursiveAlias,
-    /// An internal error; added by the caller of the parser.
-    Internal,
-    /// A value beyond a [`YamlLimit`].
-    OverLimit(YamlLimit),
 }
 
 impl YamlProblemKind {

@@ -15,7 +15,7 @@ use granit_parser::{Event, Marker, Placement, ScalarStyle, Span as Marks, Struct
 use layercake_source::{FileId, Span, offset};
 use libyaml_safer::{Encoding, EventData, MappingStyle, Parser, SequenceStyle};
 
-use super::{Parsed, YamlLimit, YamlProblem, YamlProblemKind};
+use super::{InvalidYaml, Parsed, YamlLimit, YamlProblem, YamlProblemKind};
 
 /// A document that libyaml refuses.
 pub(super) struct RefusedDocument {
@@ -64,7 +64,8 @@ pub(super) fn add_refused(
     for problem in granit.problems {
         let is_syntax = matches!(
             problem.kind,
-            YamlProblemKind::Syntax(_) | YamlProblemKind::OverLimit(YamlLimit::Depth)
+            YamlProblemKind::Invalid(InvalidYaml::Syntax(_))
+                | YamlProblemKind::OverLimit(YamlLimit::Depth)
         );
         if let Some(index) = index_of(problem.span)
             && (is_syntax || is_accepted[index])
@@ -80,7 +81,9 @@ pub(super) fn add_refused(
     {
         parsed.problems.push(YamlProblem {
             span: Span::point(file, base + offset(refusal.at)),
-            kind: YamlProblemKind::RefusedByLibyaml(refusal.message.to_owned()),
+            kind: YamlProblemKind::Invalid(InvalidYaml::RefusedByLibyaml(
+                refusal.message.to_owned(),
+            )),
         });
     }
     let comments = granit.comments.into_iter();

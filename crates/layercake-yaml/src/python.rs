@@ -10,7 +10,7 @@ use layercake_source::{FileId, Span, offset};
 
 use super::read::{self, WrittenKind, WrittenToken};
 use super::respelling::{FILLER, MARK, SurrogateEscape, surrogate_escapes};
-use super::{BYTE_ORDER_MARK, Parsed, PythonRefusal, YamlProblem, YamlProblemKind};
+use super::{BYTE_ORDER_MARK, InvalidYaml, Parsed, PythonRefusal, YamlProblem, YamlProblemKind};
 
 /// Whether this scanner accepts text that libyaml rejects with the message `reason`: colons before
 /// an indicator, unknown directives and versions, a tab at the beginning of a block scalar, and a
@@ -125,7 +125,7 @@ pub(super) fn review(file: FileId, base: u32, text: &str, parsed: &mut Parsed) {
     let span = Span::new(file, at, at + 1);
     problems.push(YamlProblem {
         span,
-        kind: YamlProblemKind::RefusedByPython(refusal),
+        kind: YamlProblemKind::Invalid(InvalidYaml::RefusedByPython(refusal)),
     });
     problems.sort_by_key(|problem| problem.span);
     parsed.documents.clear();

@@ -18,8 +18,8 @@ use super::libyaml::{LibyamlEvents, RefusedDocument, SpacedText};
 use super::respelling;
 use super::scalar::{self, Plain, ScalarFault, ScalarTag};
 use super::{
-    BYTE_ORDER_MARK, Comment, Key, Loader, Mapping, Node, Parsed, SharedCollection, Size, Value,
-    YamlDocument, YamlLimit, YamlProblem, YamlProblemKind,
+    BYTE_ORDER_MARK, Comment, InvalidYaml, Key, Loader, Mapping, Node, Parsed, SharedCollection,
+    Size, Value, YamlDocument, YamlLimit, YamlProblem, YamlProblemKind,
 };
 
 /// Result of parsing with granit-parser.
@@ -395,7 +395,10 @@ impl<'text> YamlReader<'text> {
             Event::Alias(id) => self.alias(id, range.clone()),
             Event::UnresolvedAlias(name) => {
                 let span = self.extend_document(range.clone());
-                self.problem(span, YamlProblemKind::UndefinedAlias(name.as_ref().into()));
+                self.problem(
+                    span,
+                    YamlProblemKind::Invalid(InvalidYaml::UndefinedAlias(name.as_ref().into())),
+                );
                 self.push(Node::new(Value::Null, span), 0);
             }
             // The enum is non-exhaustive; all current variants are handled.
@@ -476,7 +479,7 @@ impl<'text> YamlReader<'text> {
             }
             kind => {
                 self.is_odd = true;
-                YamlProblemKind::Syntax(kind.to_string())
+                YamlProblemKind::Invalid(InvalidYaml::Syntax(kind.to_string()))
             }
         };
         let span = self.span(at..at);
@@ -557,7 +560,10 @@ impl<'text> YamlReader<'text> {
         match draft.names.get(name) {
             Some(first) => {
                 let first = *first;
-                self.problem(span, YamlProblemKind::DuplicateAnchor { first });
+                self.problem(
+                    span,
+                    YamlProblemKind::Invalid(InvalidYaml::DuplicateAnchor { first }),
+                );
             }
             None => {
                 draft.names.insert(name.to_owned(), span);
@@ -1095,7 +1101,7 @@ impl<'text> YamlReader<'text> {
         let span = self.extend_document(range);
         let Some(draft) = &mut self.draft else { return };
         let Some(anchored) = draft.anchors.get(&id) else {
-            self.problem(span, YamlProblemKind::RecursiveAlias);
+            self.problem(span, YamlProblemKind::Invalid(InvalidYaml::RecursiveAlias));
             return self.push(Node::new(Value::Null, span), 0);
         };
         let Anchored {
@@ -1233,7 +1239,7 @@ impl MappingDraft {
                     self.key = Some(PendingKey::Bad);
                     Some(YamlProblem {
                         span,
-                        kind: YamlProblemKind::UnhashableKey,
+                        kind: YamlProblemKind::Invalid(InvalidYaml::UnhashableKey),
                     })
                 }
                 value => {
@@ -1267,7 +1273,7 @@ impl MappingDraft {
         let invalid = |span| {
             Some(YamlProblem {
                 span,
-                kind: YamlProblemKind::InvalidMerge,
+                kind: YamlProblemKind::Invalid(InvalidYaml::InvalidMerge),
             })
         };
         match &node.value {

@@ -5,7 +5,9 @@
 //! `yaml.SafeLoader` and `yaml.CSafeLoader`.
 
 use layercake::report::canonical;
-use layercake::yaml::{Loader, Parsed, PythonRefusal, YamlProblemKind, parse, parse_stretch};
+use layercake::yaml::{
+    InvalidYaml, Loader, Parsed, PythonRefusal, YamlProblemKind, parse, parse_stretch,
+};
 
 use crate::laws::reading::some_file;
 
@@ -48,7 +50,7 @@ fn tabs_and_question_marks_end_plain_scalars() {
         };
         assert_eq!(
             problem.kind,
-            YamlProblemKind::RefusedByPython(refusal),
+            YamlProblemKind::Invalid(InvalidYaml::RefusedByPython(refusal)),
             "{text:?}"
         );
         assert_eq!(problem.span.range(), at, "{text:?}");

@@ -1,7 +1,7 @@
 //! Reading of unusual and invalid YAML.
 
 use layercake::report::canonical;
-use layercake::yaml::{Node, Size, Value, YamlLimit, YamlProblemKind, parse};
+use layercake::yaml::{InvalidYaml, Node, Size, Value, YamlLimit, YamlProblemKind, parse};
 
 use crate::conformance::{recorded, some_file};
 use crate::laws::reading::{libyaml_reads, reads_without_problem};
@@ -9,11 +9,11 @@ use crate::laws::reading::{libyaml_reads, reads_without_problem};
 #[test]
 fn problems_have_the_span_of_their_cause() {
     for (text, place, kind) in [
-        ("a: [1\n", "[", "Syntax"),
-        ("a: x\n\tb: y\n", "x", "Syntax"),
-        ("a: {b:\tc, :d}\n", ":d", "RefusedByLibyaml"),
+        ("a: [1\n", "[", "Invalid(Syntax"),
+        ("a: x\n\tb: y\n", "x", "Invalid(Syntax"),
+        ("a: {b:\tc, :d}\n", ":d", "Invalid(RefusedByLibyaml"),
         ("a: 1\na: 2\n", "a: 2", "DuplicateKey"),
-        ("? [a]\n: b\n", "[a]", "UnhashableKey"),
+        ("? [a]\n: b\n", "[a]", "Invalid(UnhashableKey"),
         ("a: !x/y b\n", "b", "UnknownTag"),
         ("a: !x\n  b: c\n", "b: c", "UnknownTag"),
         ("a: 2001-02-30\n", "2001", "InvalidScalar"),
@@ -22,11 +22,11 @@ fn problems_have_the_span_of_their_cause() {
         ("a: !!int x\n", "x", "InvalidScalar"),
         ("a: !!set [x]\n", "[x]", "InvalidScalar"),
         ("a: !!omap [x]\n", "x]", "InvalidScalar"),
-        ("<<: 1\n", "1", "InvalidMerge"),
-        ("<<: [{}, 1]\n", "1", "InvalidMerge"),
-        ("a: *x\n", "*x", "UndefinedAlias"),
-        ("- &x 1\n- &x 2\n", "&x 2", "DuplicateAnchor"),
-        ("a: &x\n  b: *x\n", "*x", "RecursiveAlias"),
+        ("<<: 1\n", "1", "Invalid(InvalidMerge"),
+        ("<<: [{}, 1]\n", "1", "Invalid(InvalidMerge"),
+        ("a: *x\n", "*x", "Invalid(UndefinedAlias"),
+        ("- &x 1\n- &x 2\n", "&x 2", "Invalid(DuplicateAnchor"),
+        ("a: &x\n  b: *x\n", "*x", "Invalid(RecursiveAlias"),
     ] {
         let parsed = parse(some_file(), text);
         let [problem] = parsed.problems.as_slice() else {
@@ -76,7 +76,7 @@ fn later_documents_need_their_dashes() {
     let parsed = parse(some_file(), "a: 1\n...\nb: 2\n...\n---\nc: 3\n");
     assert!(matches!(
         parsed.problems[0].kind,
-        YamlProblemKind::RefusedByLibyaml(_)
+        YamlProblemKind::Invalid(InvalidYaml::RefusedByLibyaml(_))
     ));
     assert_eq!(parsed.problems[0].span.start, 9);
     assert_eq!(parsed.documents.len(), 2);
@@ -189,7 +189,10 @@ fn pairs_are_mappings_where_merged_or_aliased() {
     assert_eq!(parsed.problems, []);
     assert_eq!(keys(&parsed.documents[0].root.value), ["a", "b"]);
     let parsed = parse(some_file(), "a: !!pairs [&x {[k]: v}]\n");
-    assert_eq!(parsed.problems[0].kind, YamlProblemKind::UnhashableKey);
+    assert_eq!(
+        parsed.problems[0].kind,
+        YamlProblemKind::Invalid(InvalidYaml::UnhashableKey)
+    );
     let earlier = parse(some_file(), "<<: !!pairs [{a: 1}, {a: 2}, {b: 3}]\n");
     let root = &earlier.documents[0].root;
     assert_eq!(root.get("a").map(|it| &it.value), Some(&Value::Int(1)));

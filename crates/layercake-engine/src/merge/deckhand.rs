@@ -210,20 +210,27 @@ pub enum Difference {
     IndexMerge,
     /// D10: a merge at `$` of anything but two mappings, which the code does not write.
     RootMerge,
-    /// D03: Deckhand removes the first equal value, which is at another place.
-    Delete {
+    /// D03: what a delete removes.
+    Delete(DeleteDifference),
+    /// 10.5: a list written at an index.
+    ListWrite,
+}
+
+/// Ways in which the code deletes something else than the documentation says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeleteDifference {
+    /// It removes the first equal value, which is at another place.
+    FirstEqual {
         /// Place of the path.
         at_path: Location,
         /// Place that the code removes.
         first_equal: Location,
     },
-    /// D03: the path matches several places; the code removes one.
-    DeleteOne {
+    /// The path matches several places; it removes one.
+    One {
         /// Number of matching places.
         matches: usize,
     },
-    /// 10.5: a list written at an index.
-    ListWrite,
 }
 
 /// Reason why an action was skipped.
@@ -483,7 +490,7 @@ fn delete(
     let value = first.node.value.clone();
     let at_path = distinct(matches.iter().map(|found| &found.location));
     let first_equal = first_equal(base, &value).unwrap_or_else(|| at_path[0].clone());
-    let difference = delete_difference(&at_path, &first_equal);
+    let difference = delete_difference(&at_path, &first_equal).map(Difference::Delete);
     let removed = match semantics {
         Semantics::Documented => removable(at_path),
         Semantics::Deckhand => vec![first_equal],
@@ -517,17 +524,17 @@ fn removable(mut places: Vec<Location>) -> Vec<Location> {
     places
 }
 
-fn delete_difference(at_path: &[Location], first_equal: &Location) -> Option<Difference> {
-    if at_path[0] != *first_equal {
-        let (at_path, first_equal) = (at_path[0].clone(), first_equal.clone());
-        return Some(Difference::Delete {
-            at_path,
-            first_equal,
-        });
+fn delete_difference(at_path: &[Location], first_equal: &Location) -> Option<DeleteDifference> {
+    match at_path {
+        [first, ..] if first != first_equal => Some(DeleteDifference::FirstEqual {
+            at_path: first.clone(),
+            first_equal: first_equal.clone(),
+        }),
+        [] | [_] => None,
+        several => Some(DeleteDifference::One {
+            matches: several.len(),
+        }),
     }
-    (at_path.len() > 1).then(|| Difference::DeleteOne {
-        matches: at_path.len(),
-    })
 }
 
 /// Returns the first place below the root whose value equals `value` in Python: depth first, a
