@@ -210,9 +210,7 @@ pub(super) struct LoadedSide {
 impl Loaded {
     /// Reads the files that the work needs.
     pub(super) fn new(plan: &Plan, work: Work) -> Result<Self, Error> {
-        let has_baseline = baseline_files(plan, work)[0].is_some();
-        let sites = SitesRead::of(plan, work, has_baseline);
-        Self::of_plan(plan, work, sites, SoFar::default()).map_err(|failed| failed.error)
+        Self::of_plan(plan, work, None, SoFar::default()).map_err(|failed| failed.error)
     }
 
     /// Reads the files of these sites for a session.
@@ -222,7 +220,7 @@ impl Loaded {
         sites: SitesRead<'_>,
     ) -> Result<Self, Error> {
         let so_far = SoFar::before(ReadLater::Session);
-        Self::of_plan(plan, work, sites, so_far).map_err(|failed| failed.error)
+        Self::of_plan(plan, work, Some(sites), so_far).map_err(|failed| failed.error)
     }
 
     /// Reads the files of a session again, except for those that are known, which keep their ids.
@@ -230,7 +228,7 @@ impl Loaded {
     pub(super) fn read_again(&mut self, plan: &Plan, sites: SitesRead<'_>) -> Result<(), Error> {
         let read_before = self.files_read();
         let so_far = self.take(ReadLater::Session);
-        match Self::of_plan(plan, self.work, sites, so_far) {
+        match Self::of_plan(plan, self.work, Some(sites), so_far) {
             Ok(loaded) => {
                 *self = loaded;
                 self.free_unread(read_before);
@@ -363,14 +361,15 @@ impl Loaded {
         fatal.map_or(Span::point(file, 0), |problem| problem.span)
     }
 
-    /// Reads the sides of a plan.
+    /// Reads the sides of a plan: the files of these sites, or of those that the work needs.
     fn of_plan(
         plan: &Plan,
         work: Work,
-        sites: SitesRead<'_>,
+        sites: Option<SitesRead<'_>>,
         so_far: SoFar,
     ) -> Result<Self, Box<FailedReading>> {
         let baselines = baseline_files(plan, work);
+        let sites = sites.unwrap_or_else(|| SitesRead::of(plan, work, baselines[0].is_some()));
         let sources = SideSource::of_plan(plan);
         let (mut loaded, sides) = Self::read(plan, &sources, (work, sites), so_far)?;
         let mut sides = sides.into_iter();
