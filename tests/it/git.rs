@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use layercake::error::Error;
 use layercake::source::{
-    Entry, EntryKind, Labelled, MemoryTree, ReadError, RepoPath, Repository, SharedTree, Source,
-    StoredTree, Tree, WorkTree,
+    Entry, EntryKind, Labelled, MemoryTree, Overlay, ReadError, RepoPath, Repository, SharedTree,
+    Source, StoredTree, Tree, WorkTree,
 };
 use tempfile::TempDir;
 
@@ -749,6 +749,42 @@ fn further_repositories_have_a_name() {
     let joined = part.root().join("site").join("b.yaml");
     assert_eq!(joined.as_str(), "global:site/b.yaml");
     assert_eq!(joined.below(&part.root()), Some("site/b.yaml"));
+}
+
+/// An overlaid link is still one: where it leads decides whether its content is secret.
+#[test]
+fn overlay_replaces_adds_and_removes_files() {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in [("secrets/a.yaml", "a"), ("b.yaml", "b"), ("c.yaml", "c")] {
+        fs::create_dir_all(folder.path().join("secrets")).unwrap();
+        fs::write(folder.path().join(path), text).unwrap();
+    }
+    std::os::unix::fs::symlink("secrets/a.yaml", folder.path().join("link.yaml")).unwrap();
+    let text = |path: &str, text: Option<&str>| (RepoPath::new(path), text.map(Arc::from));
+    let texts = [
+        text("link.yaml", Some("new")),
+        text("b.yaml", None),
+        text("new/d.yaml", Some("d")),
+    ];
+    let tree = WorkTree::in_folder(folder.path().to_owned()).unwrap();
+    let tree = Overlay::new(tree, texts.into());
+    assert_eq!(
+        listed(&tree, ""),
+        ["c.yaml", "link.yaml", "new/d.yaml", "secrets/a.yaml"]
+    );
+    assert_eq!(listed(&tree, "new"), ["new/d.yaml"]);
+    let links = tree.entries(&RepoPath::new("")).unwrap().into_iter();
+    let links: Vec<RepoPath> = links.filter(|it| it.is_link).map(|it| it.path).collect();
+    assert_eq!(links, [RepoPath::new("link.yaml")]);
+    let stored = |path: &str| tree.real_path(&RepoPath::new(path));
+    assert_eq!(stored("link.yaml"), Some(RepoPath::new("secrets/a.yaml")));
+    assert_eq!(stored("new/d.yaml"), Some(RepoPath::new("new/d.yaml")));
+    assert_eq!(stored("b.yaml"), None);
+    assert_eq!(
+        [read(&tree, "link.yaml"), read(&tree, "c.yaml")],
+        ["new", "c"]
+    );
+    assert_eq!(refusal(&tree, "b.yaml"), "no such file");
 }
 
 #[test]

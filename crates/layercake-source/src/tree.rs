@@ -983,11 +983,18 @@ impl<T: Tree> Tree for Overlay<T> {
 
     fn entries(&self, folder: &RepoPath) -> Result<Vec<Entry>, Error> {
         let mut entries = self.tree.entries(folder)?;
-        entries.retain(|entry| !self.texts.contains_key(&entry.path));
-        let texts = self.texts.iter();
-        let there = texts.filter(|(path, text)| text.is_some() && path.below(folder).is_some());
-        entries.extend(there.map(|(path, _)| Entry {
-            path: path.clone(),
+        let mut added = self.texts.clone();
+        added.retain(|path, text| text.is_some() && path.below(folder).is_some());
+        entries.retain_mut(|entry| match self.texts.get(&entry.path) {
+            None => true,
+            Some(text) => {
+                added.remove(&entry.path);
+                entry.content = None;
+                text.is_some()
+            }
+        });
+        entries.extend(added.into_keys().map(|path| Entry {
+            path,
             kind: EntryKind::File,
             content: None,
             is_link: false,
@@ -1005,9 +1012,12 @@ impl<T: Tree> Tree for Overlay<T> {
     }
 
     fn real_path(&self, path: &RepoPath) -> Option<RepoPath> {
+        let stored = self.tree.real_path(path);
         match self.texts.get(path) {
-            Some(text) => text.as_ref().map(|_| path.clone()),
-            None => self.tree.real_path(path),
+            Some(None) => None,
+            // A replaced link leads where it did, which decides whether its content is secret.
+            Some(Some(_)) => stored.or_else(|| Some(path.clone())),
+            None => stored,
         }
     }
 }
