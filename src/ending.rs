@@ -5,7 +5,7 @@
 
 use crate::stopwatch::{Stage, time};
 
-/// What happens to the remains of a run.
+/// Whether the remains of a run are freed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ending {
     /// They are freed.

@@ -493,25 +493,21 @@ impl<'a> SiteRun<'_, 'a> {
             [base, head].map(|side| side.map(|side| &side.findings[..]).unwrap_or_default());
         let loaded = self.sides.loaded;
         let findings = |is_chosen: &dyn Fn(EditId) -> bool| {
+            if self.sides.plan.control.cancel.is_cancelled() {
+                // The run ends with an error, so nothing reads the result.
+                return Vec::new();
+            }
             renderer.with(is_chosen, &|_| Extent::All, |related, rendered| {
                 judged(&related.facts(loaded, &rendered), known)
             })
         };
-        let mut causes = time(Stage::Cause, || {
-            let findings_with = |chosen| findings(&|edit| edit == chosen);
-            self.causes(base_findings, head_findings, concerned, &findings_with)
-        });
-        let mut tried = self.taking_edits(&causes);
         let documents = head.map_or(0, |head| head.related.site.documents.len());
-        let most = (MAX_TRIED_DOCUMENTS / documents.max(1)).max(MIN_REVERTED);
-        let untried = tried.split_off(most.min(tried.len()));
-        time(Stage::Cause, || {
-            let findings_without = |reverted| match concerned {
-                // Without its only edit, the site is that of the base.
-                [_] => Vec::new(),
-                _ => findings(&|edit| edit != reverted),
-            };
-            add_without(&mut causes, head_findings, &tried, &findings_without);
+        let (causes, untried) = time(Stage::Cause, || {
+            self.causes_of_findings(
+                (base_findings, head_findings),
+                (concerned, documents),
+                &findings,
+            )
         });
         let failed = renderer
             .has_failed
@@ -532,6 +528,29 @@ impl<'a> SiteRun<'_, 'a> {
                 .collect(),
             met: met([base, head]),
         }
+    }
+
+    /// Edits that matter for findings of the head which the base does not have, by the finding's
+    /// index; and edits that take something away and cause findings, without which the site, with this
+    /// number of documents, was not rendered. `findings` are those with some of the edits.
+    fn causes_of_findings(
+        &self,
+        (base, head): (&[Diagnostic], &[Diagnostic]),
+        (concerned, documents): (&[EditId], usize),
+        findings: &FindingsOfTrial<'_>,
+    ) -> (BTreeMap<usize, FindingCauses>, Vec<EditId>) {
+        let findings_with = |chosen| findings(&|edit| edit == chosen);
+        let mut causes = self.causes(base, head, concerned, &findings_with);
+        let mut tried = self.taking_edits(&causes);
+        let most = (MAX_TRIED_DOCUMENTS / documents.max(1)).max(MIN_REVERTED);
+        let untried = tried.split_off(most.min(tried.len()));
+        let findings_without = |reverted| match concerned {
+            // Without its only edit, the site is that of the base.
+            [_] => Vec::new(),
+            _ => findings(&|edit| edit != reverted),
+        };
+        add_without(&mut causes, head, &tried, &findings_without);
+        (causes, untried)
     }
 
     /// Edits of unreadable files that the site reads on one of the sides.
@@ -671,11 +690,7 @@ impl<'a> SiteRun<'_, 'a> {
         let texts =
             LazyCell::new(|| Texts::of(&self.edits.edits, concerned, |edit| edit.head.as_ref()));
         let mut tried: BTreeMap<EditId, HashSet<Subject>> = BTreeMap::new();
-        let is_cancelled = || self.sides.plan.control.cancel.is_cancelled();
         let mut causes_alone = |edit: EditId, finding: &Diagnostic| {
-            if is_cancelled() {
-                return false;
-            }
             let findings = tried
                 .entry(edit)
                 .or_insert_with(|| findings_with(edit).iter().map(subject).collect());
@@ -765,6 +780,9 @@ pub(super) fn at_places(finding: &Diagnostic, texts: &Texts) -> Vec<EditId> {
     let labels = std::iter::once(&finding.primary).chain(&finding.related);
     edits_overlapping(labels.map(|label| (texts, label.span)))
 }
+
+/// Findings of a site with the edits that a function chooses.
+type FindingsOfTrial<'f> = dyn Fn(&dyn Fn(EditId) -> bool) -> Vec<Diagnostic> + 'f;
 
 /// Renders a site with some of the edits.
 struct TrialRenderer<'t, 'a> {

@@ -4,6 +4,7 @@
 mod parts;
 
 use std::collections::{BTreeSet, HashMap};
+use std::mem;
 use std::sync::Arc;
 
 use globset::GlobSet;
@@ -221,20 +222,22 @@ impl SideFile {
 pub(super) type Keep<'t> = dyn Fn(&SourceMap, AsRead<'_>, Parsed) -> LoadedFile + Sync + 't;
 
 impl<'t> Files<'t> {
+    /// Reads these sides. Takes the content of `so_far`; on an error, puts it back with the files that
+    /// were read.
     pub(super) fn new(
         plan: &Plan,
         sources: &[SideSource<'_>],
         (work, sites): (Work, SitesRead<'t>),
-        earlier: FilesSoFar,
+        so_far: &mut FilesSoFar,
         keep: &'t Keep<'t>,
-    ) -> Result<Self, Box<(Error, FilesSoFar)>> {
+    ) -> Result<Self, Error> {
         let all = sources;
         let FilesSoFar {
             sources,
             kept,
             known,
             later,
-        } = earlier;
+        } = mem::take(so_far);
         let mut files = Self {
             sources,
             kept,
@@ -257,13 +260,16 @@ impl<'t> Files<'t> {
             files.which = source.which;
             match files.side(plan, source) {
                 Ok(side) => files.sides.push(side),
-                Err(error) => return Err(Box::new((error, files.so_far(later)))),
+                Err(error) => {
+                    *so_far = files.so_far(later);
+                    return Err(error);
+                }
             }
         }
         Ok(files)
     }
 
-    /// What was read so far.
+    /// The contents read so far.
     fn so_far(mut self, later: ReadLater) -> FilesSoFar {
         self.fill();
         FilesSoFar {

@@ -159,7 +159,7 @@ pub(super) struct Loaded {
     exposed: Vec<Diagnostic>,
 }
 
-/// What a later reading can use of an earlier one.
+/// Parts of a reading that a later one reuses.
 #[derive(Default)]
 struct SoFar {
     schemas: Schemas,
@@ -180,12 +180,6 @@ impl SoFar {
             ..Self::default()
         }
     }
-}
-
-/// A reading that failed, with what was known before.
-struct FailedReading {
-    error: Error,
-    so_far: SoFar,
 }
 
 /// Files of one side and their layout.
@@ -210,7 +204,7 @@ pub(super) struct LoadedSide {
 impl Loaded {
     /// Reads the files that the work needs.
     pub(super) fn new(plan: &Plan, work: Work) -> Result<Self, Error> {
-        Self::of_plan(plan, work, None, SoFar::default()).map_err(|failed| failed.error)
+        Self::of_plan(plan, work, None, &mut SoFar::default())
     }
 
     /// Reads the files of these sites for a session.
@@ -219,33 +213,24 @@ impl Loaded {
         work: Work,
         sites: SitesRead<'_>,
     ) -> Result<Self, Error> {
-        let so_far = SoFar::before(ReadLater::Session);
-        Self::of_plan(plan, work, Some(sites), so_far).map_err(|failed| failed.error)
+        let mut so_far = SoFar::before(ReadLater::Session);
+        Self::of_plan(plan, work, Some(sites), &mut so_far)
     }
 
     /// Reads the files of a session again, except for those that are known, which keep their ids.
     /// Frees the texts that are no longer read. On an error, nothing changes.
     pub(super) fn read_again(&mut self, plan: &Plan, sites: SitesRead<'_>) -> Result<(), Error> {
         let read_before = self.files_read();
-        let so_far = self.take(ReadLater::Session);
-        match Self::of_plan(plan, self.work, Some(sites), so_far) {
+        let mut so_far = self.take(ReadLater::Session);
+        match Self::of_plan(plan, self.work, Some(sites), &mut so_far) {
             Ok(loaded) => {
                 *self = loaded;
                 self.free_unread(read_before);
                 Ok(())
             }
-            Err(failed) => {
-                let SoFar {
-                    schemas,
-                    files,
-                    configured,
-                } = failed.so_far;
-                self.schemas = schemas;
-                self.sources = files.sources;
-                self.files = files.kept;
-                self.known = files.known;
-                self.configured = configured.unwrap_or_default();
-                Err(failed.error)
+            Err(error) => {
+                self.put_back(so_far);
+                Err(error)
             }
         }
     }
@@ -257,14 +242,14 @@ impl Loaded {
         work: Work,
         earlier: Option<Self>,
     ) -> Result<(Self, Vec<LoadedSide>), Error> {
-        let so_far = match earlier {
+        let mut so_far = match earlier {
             Some(mut earlier) => earlier.take(ReadLater::States),
             None => SoFar::before(ReadLater::States),
         };
-        Self::read(plan, states, (work, SitesRead::All), so_far).map_err(|failed| failed.error)
+        Self::read(plan, states, (work, SitesRead::All), &mut so_far)
     }
 
-    /// Takes what a later reading can use.
+    /// Takes the parts that a later reading reuses.
     fn take(&mut self, later: ReadLater) -> SoFar {
         SoFar {
             schemas: mem::take(&mut self.schemas),
@@ -276,6 +261,15 @@ impl Loaded {
             },
             configured: Some(mem::take(&mut self.configured)),
         }
+    }
+
+    /// Puts back what [`take`](Self::take) took, with the files that were read since.
+    fn put_back(&mut self, so_far: SoFar) {
+        self.schemas = so_far.schemas;
+        self.sources = so_far.files.sources;
+        self.files = so_far.files.kept;
+        self.known = so_far.files.known;
+        self.configured = so_far.configured.unwrap_or_default();
     }
 
     /// Frees the files that were read before and are not among those of the sides any more.
@@ -361,13 +355,17 @@ impl Loaded {
         fatal.map_or(Span::point(file, 0), |problem| problem.span)
     }
 
-    /// Reads the sides of a plan: the files of these sites, or of those that the work needs.
+    /// Reads the sides of a plan: the files of these sites, or of those that the work needs. Takes
+    /// the content of `so_far`, except on an error.
+    ///
+    /// # Errors
+    /// If something cannot be read, or a requested site does not exist.
     fn of_plan(
         plan: &Plan,
         work: Work,
         sites: Option<SitesRead<'_>>,
-        so_far: SoFar,
-    ) -> Result<Self, Box<FailedReading>> {
+        so_far: &mut SoFar,
+    ) -> Result<Self, Error> {
         let baselines = baseline_files(plan, work);
         let sites = sites.unwrap_or_else(|| SitesRead::of(plan, work, baselines[0].is_some()));
         let sources = SideSource::of_plan(plan);
@@ -389,25 +387,21 @@ impl Loaded {
                 damaged_baseline,
                 ..loaded
             }),
-            Err(error) => Err(Box::new(FailedReading {
-                error,
-                so_far: loaded.take(ReadLater::Session),
-            })),
+            Err(error) => {
+                *so_far = loaded.take(so_far.files.later);
+                Err(error)
+            }
         }
     }
 
-    /// Reads these sides, without configuration and baselines.
+    /// Reads these sides, without baselines; `so_far` as in [`of_plan`](Self::of_plan).
     fn read(
         plan: &Plan,
         sources: &[SideSource<'_>],
         (work, sites): (Work, SitesRead<'_>),
-        so_far: SoFar,
-    ) -> Result<(Self, Vec<LoadedSide>), Box<FailedReading>> {
-        let SoFar {
-            schemas,
-            files: earlier,
-            configured,
-        } = so_far;
+        so_far: &mut SoFar,
+    ) -> Result<(Self, Vec<LoadedSide>), Error> {
+        let schemas = mem::take(&mut so_far.schemas);
         let known = KnownToThreads::default();
         let secrets = &plan.options.configuration.secrets;
         let reader = FileReader {
@@ -438,16 +432,11 @@ impl Loaded {
             loaded
         };
         let uses = sources.iter().map(|source| source.uses);
-        let read = match Files::new(plan, sources, (work, sites), earlier, &keep) {
+        let read = match Files::new(plan, sources, (work, sites), &mut so_far.files, &keep) {
             Ok(read) => read,
-            Err(failed) => {
-                let (error, files) = *failed;
-                let so_far = SoFar {
-                    schemas,
-                    files,
-                    configured,
-                };
-                return Err(Box::new(FailedReading { error, so_far }));
+            Err(error) => {
+                so_far.schemas = schemas;
+                return Err(error);
             }
         };
         let Files {
@@ -479,6 +468,7 @@ impl Loaded {
             loaded.read_ignores(FileId::new(offset(file)), &sources);
         }
         let configuration = &plan.options.configuration;
+        let configured = so_far.configured.take();
         let configured = configured.unwrap_or_else(|| Configured::new(configuration, &mut sources));
         let loaded = Self {
             sources,
@@ -572,7 +562,7 @@ impl Loaded {
     }
 
     /// Checks that a requested site exists.
-    pub(super) fn ensure_sites(&self, plan: &Plan) -> Result<(), Error> {
+    fn ensure_sites(&self, plan: &Plan) -> Result<(), Error> {
         let Some(globs) = &plan.options.sites else {
             return Ok(());
         };

@@ -220,8 +220,18 @@ pub struct RunControl {
     pub progress: Progress,
     /// Stops the run.
     pub cancel: Cancel,
-    /// What happens to its memory.
+    /// Whether its memory is freed.
     pub ending: Ending,
+}
+
+impl RunControl {
+    /// Handles of a run after which the process exits.
+    pub fn before_exit() -> Self {
+        Self {
+            ending: Ending::Exits,
+            ..Self::default()
+        }
+    }
 }
 
 /// Progress of a run, readable from other threads through clones.
@@ -557,8 +567,7 @@ pub(crate) fn parse(plan: &Plan) -> Result<ParseTotals, Error> {
     };
     let reads = (Work::Judge, SitesRead::All);
     let sources = SideSource::of_plan(plan);
-    let files = Files::new(plan, &sources, reads, FilesSoFar::default(), &keep);
-    let files = files.map_err(|failed| failed.0)?;
+    let files = Files::new(plan, &sources, reads, &mut FilesSoFar::default(), &keep)?;
     let totals = ParseTotals {
         files: files.kept.len(),
         documents: documents.load(Relaxed),

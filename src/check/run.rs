@@ -43,7 +43,6 @@ pub fn compare_with(
     per_site: &PerPair<'_>,
 ) -> Result<Compared, Error> {
     let mut loaded = Loaded::new(plan, settings.work)?;
-    loaded.ensure_sites(plan)?;
     let sides = Sides::of(plan, &loaded);
     let repositories = used_repositories(plan, &loaded);
     let documents = time(Stage::Pair, || Documents::of(&sides));
@@ -182,7 +181,8 @@ fn compared_findings(
     head.extend(sides.head.layout_findings(&loaded.sources));
     let mut untried: BTreeSet<EditId> = BTreeSet::new();
     let mut caused: BTreeMap<FindingKey<'_>, &FindingCauses> = BTreeMap::new();
-    let [mut met_in_base, mut met_in_head] = [MetSources::new(), MetSources::new()];
+    let mut met_in_base = MetSources::new();
+    let mut met_in_head = MetSources::new();
     for site in sites {
         met_in_base.extend(&site.met[0]);
         met_in_head.extend(&site.met[1]);

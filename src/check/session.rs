@@ -218,7 +218,7 @@ impl Session {
     /// change reached.
     ///
     /// # Errors
-    /// If the run is cancelled. The next call then judges the same sites.
+    /// If the run of the plan is cancelled. After a change to another plan, the same sites are judged.
     pub fn findings(&mut self) -> Result<Findings, Error> {
         let before = mem::take(&mut self.judged);
         let (mut judged, reached) = self.reached(before);
@@ -312,7 +312,6 @@ pub(super) type PerSite<'f> = dyn Fn(&RenderedSite<'_>) -> Vec<DocId> + Sync + '
 /// Reads the files of the plan, and does the work on each site.
 pub(super) fn run(plan: &Plan, work: Work, per_site: &PerSite<'_>) -> Result<Checked<()>, Error> {
     let loaded = Loaded::new(plan, work)?;
-    loaded.ensure_sites(plan)?;
     let mut diagnostics = of_files(&loaded);
     let wanted = loaded.head.wanted(plan);
     let known = KnownDocuments::of_files(shared_files(plan, &loaded));

@@ -140,6 +140,7 @@ impl SiteStates {
         further: &[Arc<Further>],
         look: impl FnOnce(&StatesAtHand<'_>) -> T,
     ) -> Result<T, Error> {
+        self.control.cancel.check()?;
         let has_layout = |state: &&SiteState| state.layout.is_some();
         let first = states.iter().find(has_layout).or(states.first());
         let first = first.expect("at least one state");
@@ -184,6 +185,8 @@ impl SiteStates {
         let seen = look(&at_hand);
         self.names = at_hand.names.take();
         self.loaded = Some(loaded);
+        // What was seen may be incomplete.
+        self.control.cancel.check()?;
         Ok(seen)
     }
 

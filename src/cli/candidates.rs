@@ -55,7 +55,7 @@ pub(super) fn sites() -> ArgValueCandidates {
 }
 
 fn site_names() -> Vec<CompletionCandidate> {
-    let listed = commands::sites::run(&Selection::of(directory()), &RunControl::default());
+    let listed = commands::sites::run(&Selection::of(directory()), &RunControl::before_exit());
     let rows = listed.map(|listed| listed.rows).unwrap_or_default();
     let names = rows.iter().filter_map(|row| row.site.as_deref());
     names

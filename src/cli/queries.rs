@@ -199,7 +199,8 @@ pub(super) fn sites(
 
 /// Prints what `debug parse` reads.
 pub(super) fn parse(selection: &Selection) -> Result<ExitCode, VerbFailure> {
-    let ParseTotals { files, documents } = commands::parse::run(selection, &RunControl::default())?;
+    let ParseTotals { files, documents } =
+        commands::parse::run(selection, &RunControl::before_exit())?;
     print(|out| writeln!(out, "{files} files, {documents} documents"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,7 +6,6 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use layercake::check::{Progress, ProgressStep, ProgressUnit, RunControl};
-use layercake::ending::Ending;
 use layercake::report::TerminalStyle;
 
 use super::arguments::When;
@@ -50,10 +49,7 @@ impl Terminal {
 
     /// Does `work`, and shows a progress line on standard error if it takes long.
     pub(super) fn watch<T>(&self, work: impl FnOnce(&RunControl) -> T) -> T {
-        let control = RunControl {
-            ending: Ending::Exits,
-            ..RunControl::default()
-        };
+        let control = RunControl::before_exit();
         let Some(after) = self.progress_after else {
             return work(&control);
         };

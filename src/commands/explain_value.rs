@@ -35,7 +35,7 @@ pub fn one(
     let workspace = Workspace::open(selection)?;
     let plan = workspace.plan(control);
     let asked = SiteNames::from([site.into()]);
-    let mut session = Session::new(plan.clone(), Some(asked.clone()))?;
+    let mut session = Session::new(plan, Some(asked.clone()))?;
     let answers = session.ask(Some(&asked), |at_hand| {
         if !is_called(at_hand, site) {
             return Answer::Is(None);
@@ -75,7 +75,7 @@ pub(super) fn document(
     let workspace = Workspace::open(selection)?;
     let plan = workspace.plan(control);
     let asked = SiteNames::from([site.into()]);
-    let mut session = Session::new(plan.clone(), Some(asked.clone()))?;
+    let mut session = Session::new(plan, Some(asked.clone()))?;
     let answers = session.ask(Some(&asked), |at_hand| {
         let document = || provenance::document(at_hand, question);
         let is_it = is_called(at_hand, site);
@@ -106,7 +106,7 @@ pub fn all(
         Answer::Is(provenance::way(at_hand, question))
     };
     let plan = workspace.plan(control);
-    let mut session = Session::new(plan.clone(), None)?;
+    let mut session = Session::new(plan, None)?;
     let (mut values, mut first_error) = (Vec::new(), None);
     for (site, answer) in session.ask(None, way)? {
         let way = answer
@@ -162,7 +162,7 @@ pub fn why_not(
         }
     };
     let only = SiteNames::from([site.into()]);
-    let mut session = Session::new(plan.clone(), Some(only.clone()))?;
+    let mut session = Session::new(plan, Some(only.clone()))?;
     let answer = session
         .ask(Some(&only), asked)?
         .into_values()

@@ -107,7 +107,7 @@ fn of_place(
 ) -> Result<(Checked<()>, Impact), Error> {
     let plan = workspace.plan(control);
     let reading = workspace.sites_reading(given);
-    let mut session = Session::new(plan.clone(), reading.clone())?;
+    let mut session = Session::new(plan, reading.clone())?;
     let answers = session.ask(reading.as_ref(), |site| match needed(site, given, line) {
         docs if docs.is_empty() => Answer::Is(of_site(site, given, line)),
         docs => Answer::Needs(docs),
