@@ -68,11 +68,11 @@ const LIMITED_CAUSES: &str =
 /// Edits that matter for a new finding of one site.
 #[derive(Clone, Default)]
 pub(crate) struct FindingCauses {
-    /// Edits that caused it; empty if unknown.
+    /// Edits that caused it, sorted; empty if unknown.
     pub(crate) caused: Vec<EditId>,
     /// Whether there may be further causes, since too many edits were possible.
     pub(crate) is_limited: bool,
-    /// Edits that it needs, as far as known: without any one of them, it does not occur.
+    /// Edits that it needs, sorted, as far as known: without any one of them, it does not occur.
     pub(crate) without: Vec<EditId>,
 }
 
@@ -91,7 +91,8 @@ impl FindingCauses {
         self.caused.sort_unstable();
         self.caused.dedup();
         self.is_limited |= other.is_limited;
-        self.without.retain(|edit| other.without.contains(edit));
+        self.without
+            .retain(|edit| other.without.binary_search(edit).is_ok());
     }
 }
 

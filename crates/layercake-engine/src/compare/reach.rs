@@ -69,7 +69,7 @@ impl EditReach {
 
     /// Returns whether the edit changed an output, might have, or stopped at one.
     fn is_of_outputs(&self) -> bool {
-        self.proof.is_some() || !self.kept.is_empty() || !self.shields.is_empty()
+        self.proof.is_some() || !self.kept.is_empty() || !self.shielded.is_empty()
     }
 }
 
@@ -444,7 +444,8 @@ impl Comparison {
     }
 
     /// Keeps only the wanted outputs, and the edits that changed them, that would have, that stopped
-    /// at them, or whose reach is not known. Returns the new id of each previous edit, if it was kept.
+    /// at them, or whose reach is not known. If not all shields are listed, it is not known at which
+    /// outputs edits stopped, and all sites where they did are kept. Returns the new id of each previous edit, if it was kept.
     pub fn keep_outputs(&mut self, is_wanted: &dyn Fn(&DocKey) -> bool) -> Vec<Option<EditId>> {
         self.outputs.retain(|change| is_wanted(&change.key));
         count_outputs(&mut self.edits, &self.outputs);
@@ -452,9 +453,10 @@ impl Comparison {
         for reach in &mut self.edits {
             reach.kept.retain(|(_, key)| is_wanted(key));
             reach.shields.retain(|shield| is_wanted(&shield.document));
-            let has_shield =
-                |site: &Option<Arc<str>>| reach.shields.iter().any(|it| it.site == *site);
-            reach.shielded.retain(has_shield);
+            if self.unlisted.shields == 0 {
+                let there: BTreeSet<_> = reach.shields.iter().map(|it| &it.site).collect();
+                reach.shielded.retain(|site| there.contains(site));
+            }
             let is_inert = reach.outputs == 0 && reach.kept.is_empty() && !reach.is_undecided();
             reach.proof = reach.proof.filter(|_| !is_inert);
         }
