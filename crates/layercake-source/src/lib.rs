@@ -36,7 +36,6 @@
 //! - `interrupt`: removal of unfinished files on a signal
 //! - `write`: atomic writing of files
 
-#[cfg(feature = "files")]
 pub mod cancel;
 mod editor;
 pub mod error;
