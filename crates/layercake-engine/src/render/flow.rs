@@ -381,7 +381,7 @@ impl<'r, 'a> Stream<'r, 'a> {
         let rank = |doc: DocId| (readers.waves[doc.index()].unwrap_or(usize::MAX), doc);
         let mut open = BTreeSet::from([rank(self.doc)]);
         while let Some((_, doc)) = open.pop_first() {
-            self.enter(doc);
+            self.enter(doc, most);
             if self.flow.reached.len() + self.flow.stops.len() > most {
                 self.flow.more = true;
                 break;
@@ -419,8 +419,8 @@ impl<'r, 'a> Stream<'r, 'a> {
         doc == self.doc || inherits() || reads()
     }
 
-    /// Follows the flow through one document.
-    fn enter(&mut self, doc: DocId) {
+    /// Follows the flow through one document, up to about `most` places.
+    fn enter(&mut self, doc: DocId, most: usize) {
         if !self.may_enter(doc) {
             return;
         }
@@ -443,10 +443,10 @@ impl<'r, 'a> Stream<'r, 'a> {
             if doc == self.doc {
                 self.add_own(&change, &mut carrying, &mut is_taken);
             }
-            self.add_read(doc, &change, &mut carrying);
+            self.add_read(doc, &change, &mut carrying, most);
             carried = carrying.list;
             data = change.after;
-            if carried.len() > MAX_REACHED {
+            if carried.len() > most {
                 self.flow.more = true;
                 break;
             }
@@ -567,7 +567,7 @@ impl<'r, 'a> Stream<'r, 'a> {
     }
 
     /// Adds the values that the stroke takes from reached places of other documents.
-    fn add_read(&mut self, doc: DocId, change: &Change<'_>, carried: &mut Carrying) {
+    fn add_read(&mut self, doc: DocId, change: &Change<'_>, carried: &mut Carrying, most: usize) {
         let Some(source) = change.step().and_then(|step| step.op.source()) else {
             return;
         };
@@ -576,9 +576,9 @@ impl<'r, 'a> Stream<'r, 'a> {
             Some(_) => Via::Substituted,
             None => Via::Merged,
         };
+        let at = change.texts();
         let mut stops = Vec::new();
         for (index, place) in self.places_of(source) {
-            let (at, from) = (change.texts(), Some(index));
             let taken = change.source_at(place);
             if taken.is_empty() && via == Via::Merged {
                 stops.extend(not_laid(doc, change, place, index));
@@ -588,10 +588,10 @@ impl<'r, 'a> Stream<'r, 'a> {
                     location,
                     via,
                     at: at.clone(),
-                    from,
+                    from: Some(index),
                 });
             }
-            if carried.list.len() > MAX_REACHED {
+            if carried.list.len() > most {
                 break;
             }
         }

@@ -92,6 +92,12 @@ impl Stroke {
         are_kept
     }
 
+    /// Returns whether it is a substitution that wrote elsewhere and kept the value at `place`,
+    /// which is in the data `after` it.
+    fn keeps(&self, place: &Location, after: &Node) -> bool {
+        self.is_substituted() && !self.writes_around(place) && place.get(after).is_some()
+    }
+
     fn is_substituted(&self) -> bool {
         match self.author {
             Author::Destination { .. } => true,
@@ -423,6 +429,9 @@ impl<'a> Change<'a> {
     /// Returns the places that have the value of `place` after the stroke, including strings that
     /// it partly replaced.
     pub(super) fn kept_at(&self, place: &Location) -> Vec<Location> {
+        if self.stroke.keeps(place, &self.after) {
+            return vec![place.clone()];
+        }
         self.places_where(NumberedInput::Before, place, |origin| match origin {
             ValueOrigin::Kept(kept) => kept == place,
             ValueOrigin::Put { text, .. } => text == place,
