@@ -19,7 +19,9 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher as _;
+use std::marker::PhantomData;
 use std::mem::discriminant;
+use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
 use globset::GlobMatcher;
@@ -244,18 +246,39 @@ pub enum DiffSide {
 /// All differences between `base` and `head`, in the order of the head; removed values come before
 /// the one that followed them.
 pub fn differences(base: &Node, head: &Node, keys: &ListKeys) -> Vec<Difference> {
-    differences_within(base, head, keys, MAX_DIFFERENCES)
-}
-
-/// Like [`differences`], with a maximum number of listed ones.
-pub fn differences_within(base: &Node, head: &Node, keys: &ListKeys, most: u64) -> Vec<Difference> {
-    DiffWalk::new(keys).all(base, head, most).0
+    Compared::default().differences(base, head, keys, MAX_DIFFERENCES)
 }
 
 /// Like [`differences`], with the values that have only some of them.
 pub fn variants(base: &Node, head: &Node, keys: &ListKeys) -> (Vec<Difference>, Variants) {
-    let (found, root) = DiffWalk::new(keys).all(base, head, MAX_DIFFERENCES);
+    let mut pairs = Pairs::default();
+    let (found, root) = DiffWalk::new(keys, &mut pairs).all(base, head, MAX_DIFFERENCES);
     (found, Variants(root))
+}
+
+/// Comparisons of values that share parts: each pair of shared parts is compared once.
+#[derive(Default)]
+pub struct Compared<'n>(Pairs, PhantomData<&'n Node>);
+
+impl<'n> Compared<'n> {
+    /// Like [`differences`], with a maximum number of listed ones.
+    pub fn differences(
+        &mut self,
+        base: &'n Node,
+        head: &'n Node,
+        keys: &ListKeys,
+        most: u64,
+    ) -> Vec<Difference> {
+        DiffWalk::new(keys, &mut self.0).all(base, head, most).0
+    }
+
+    /// Number of differing locations.
+    pub fn count(&mut self, base: &'n Node, head: &'n Node, keys: &ListKeys) -> u64 {
+        if self.0.same(base, head) {
+            return 0;
+        }
+        DiffWalk::new(keys, &mut self.0).places(base, head).count
+    }
 }
 
 /// Mapping from head locations to the base locations that [`differences`] compares them with.
@@ -439,9 +462,15 @@ struct Pairs {
     /// Number of compared pairs of collections.
     compared: usize,
     same: NodePairMap<bool>,
-    /// Differing locations.
-    places: NodePairMap<Places>,
-    leaves: Leaves,
+    different: NodePairMap<Rc<DifferentEntries>>,
+}
+
+/// Entries in which two mappings differ.
+struct DifferentEntries {
+    /// Indexes of the entries of the base that the head lacks, or has with another value.
+    of_base: Vec<usize>,
+    /// Indexes of the entries of the head whose key the base lacks.
+    added: Vec<usize>,
 }
 
 /// Differing locations in a pair of values.
@@ -500,9 +529,11 @@ impl Leaves {
 type NodePairMap<V> = HashMap<(usize, usize), V, foldhash::fast::RandomState>;
 
 impl Pairs {
-    /// Number of comparisons before results are cached: most values are small and compared only
-    /// once.
+    /// Number of comparisons before the results of small collections are cached: most are compared
+    /// only once.
     const MAX_FORGOTTEN: usize = 1_000;
+    /// Number of items of a small collection.
+    const SMALL: usize = 16;
 
     fn same(&mut self, left: &Node, right: &Node) -> bool {
         match (&left.value, &right.value) {
@@ -517,7 +548,7 @@ impl Pairs {
     fn same_items(&mut self, left: &Arc<Sequence>, right: &Arc<Sequence>) -> bool {
         Arc::ptr_eq(left, right)
             || left.len() == right.len()
-                && self.once(addresses(left, right), |pairs| {
+                && self.once(addresses(left, right), left.len(), |pairs| {
                     let mut items = left.iter().zip(right.iter());
                     items.all(|(left, right)| pairs.same(left, right))
                 })
@@ -526,17 +557,44 @@ impl Pairs {
     fn same_entries(&mut self, left: &Arc<Mapping>, right: &Arc<Mapping>) -> bool {
         Arc::ptr_eq(left, right)
             || left.len() == right.len()
-                && self.once(addresses(left, right), |pairs| {
+                && self.once(addresses(left, right), left.len(), |pairs| {
                     left.iter().all(|(key, node)| {
                         right.get(key).is_some_and(|other| pairs.same(node, other))
                     })
                 })
     }
 
-    /// Returns the cached result of `compare` for a pair.
-    fn once(&mut self, pair: (usize, usize), compare: impl FnOnce(&mut Self) -> bool) -> bool {
+    /// Returns the entries in which two mappings differ.
+    fn different(&mut self, base: &Arc<Mapping>, head: &Arc<Mapping>) -> Rc<DifferentEntries> {
+        let pair = addresses(base, head);
+        if let Some(known) = self.different.get(&pair) {
+            return known.clone();
+        }
+        let mut differs = |(key, node): (&Key, &Node)| {
+            let other = head.get(key);
+            other.is_none_or(|other| !self.same(node, other))
+        };
+        let indexes = |entries: &mut dyn Iterator<Item = bool>| {
+            let entries = entries.enumerate().filter(|(_, differs)| *differs);
+            entries.map(|(at, _)| at).collect()
+        };
+        let different = Rc::new(DifferentEntries {
+            of_base: indexes(&mut base.iter().map(&mut differs)),
+            added: indexes(&mut head.keys().map(|key| base.get(key).is_none())),
+        });
+        self.different.insert(pair, different.clone());
+        different
+    }
+
+    /// Returns the cached result of `compare` for a pair of collections with `len` items.
+    fn once(
+        &mut self,
+        pair: (usize, usize),
+        len: usize,
+        compare: impl FnOnce(&mut Self) -> bool,
+    ) -> bool {
         self.compared += 1;
-        if self.compared <= Self::MAX_FORGOTTEN {
+        if len <= Self::SMALL && self.compared <= Self::MAX_FORGOTTEN {
             return compare(self);
         }
         if let Some(known) = self.same.get(&pair) {
@@ -561,25 +619,30 @@ enum PlaceLimit {
     Places(u64),
 }
 
-struct DiffWalk<'a> {
+struct DiffWalk<'a, 'p> {
     keys: &'a ListKeys,
     found: Vec<Difference>,
     base: Location,
     head: Location,
     /// Enclosing keyed items: index of the piece, key, and its value.
     items: Vec<(usize, &'a str, &'a Node)>,
-    pairs: Pairs,
+    pairs: &'p mut Pairs,
+    /// Differing locations.
+    places: NodePairMap<Places>,
+    leaves: Leaves,
 }
 
-impl<'a> DiffWalk<'a> {
-    fn new(keys: &'a ListKeys) -> Self {
+impl<'a, 'p> DiffWalk<'a, 'p> {
+    fn new(keys: &'a ListKeys, pairs: &'p mut Pairs) -> Self {
         Self {
             keys,
             found: Vec::new(),
             base: Location::root(),
             head: Location::root(),
             items: Vec::new(),
-            pairs: Pairs::default(),
+            pairs,
+            places: NodePairMap::default(),
+            leaves: Leaves::default(),
         }
     }
 
@@ -617,7 +680,7 @@ impl<'a> DiffWalk<'a> {
                 entries: self.mappings(below, above, limit),
             },
             (Value::Sequence(below), Value::Sequence(above)) => {
-                match Alignment::of(below, above, self.keys.at(&self.base), &mut self.pairs) {
+                match Alignment::of(below, above, self.keys.at(&self.base), self.pairs) {
                     Some(alignment) => {
                         if let Some(reordering) = &alignment.reordering {
                             self.order(base, head, reordering);
@@ -642,21 +705,21 @@ impl<'a> DiffWalk<'a> {
         let Some(pair) = addresses_of(base, head).filter(|_| !base.secret && !head.secret) else {
             return Places::ONE;
         };
-        if let Some(known) = self.pairs.places.get(&pair) {
+        if let Some(known) = self.places.get(&pair) {
             return *known;
         }
         let mut places = Places::default();
         self.each_different(base, head, |walk, sides| {
             places = places.with(match sides {
                 (Some(base), Some(head)) => walk.places(base, head),
-                (Some(base), None) => match walk.pairs.leaves.of(base) {
+                (Some(base), None) => match walk.leaves.of(base) {
                     1 => Places::ONE,
                     removed => Places { count: 1, removed },
                 },
                 (None, _) => Places::ONE,
             });
         });
-        self.pairs.places.insert(pair, places);
+        self.places.insert(pair, places);
         places
     }
 
@@ -677,18 +740,17 @@ impl<'a> DiffWalk<'a> {
     ) {
         match (&base.value, &head.value) {
             (Value::Mapping(below), Value::Mapping(above)) => {
-                for (key, node) in below.iter() {
-                    match above.get(key) {
-                        Some(other) if self.pairs.same(node, other) => {}
-                        other => look(self, (Some(node), other)),
-                    }
+                let different = self.pairs.different(below, above);
+                for (key, node) in entries_at(below, &different.of_base) {
+                    look(self, (Some(node), above.get(key)));
                 }
-                let added = above.iter().filter(|(key, _)| below.get(*key).is_none());
-                added.for_each(|(_, node)| look(self, (None, Some(node))));
+                for (_, node) in entries_at(above, &different.added) {
+                    look(self, (None, Some(node)));
+                }
             }
             (Value::Sequence(below), Value::Sequence(above)) => {
                 let keys = self.keys.at(&self.base);
-                let Some(alignment) = Alignment::of(below, above, keys, &mut self.pairs) else {
+                let Some(alignment) = Alignment::of(below, above, keys, self.pairs) else {
                     return look(self, (None, None));
                 };
                 if alignment.reordering.is_some() {
@@ -818,12 +880,13 @@ impl<'a> DiffWalk<'a> {
 
     fn mappings(
         &mut self,
-        base: &'a Mapping,
-        head: &'a Mapping,
+        base: &'a Arc<Mapping>,
+        head: &'a Arc<Mapping>,
         limit: PlaceLimit,
     ) -> Vec<(Key, Part)> {
-        let mut entries = Vec::with_capacity(base.len());
-        for (key, node) in base.iter() {
+        let different = self.pairs.different(base, head);
+        let mut entries = Vec::with_capacity(different.of_base.len() + different.added.len());
+        for (key, node) in entries_at(base, &different.of_base) {
             let part = self.inside(Some(&Piece::Key(key.clone())), None, |walk| {
                 match head.get_entry(key) {
                     None => walk.only_base(node, Some(key.span)),
@@ -838,7 +901,7 @@ impl<'a> DiffWalk<'a> {
             });
             entries.push((key.clone(), part));
         }
-        for (key, node) in head.iter().filter(|(key, _)| base.get(*key).is_none()) {
+        for (key, node) in entries_at(head, &different.added) {
             let part = self.inside(None, Some(&Piece::Key(key.clone())), |walk| {
                 walk.only_head(node, Some(key.span))
             });
@@ -901,6 +964,14 @@ impl<'a> DiffWalk<'a> {
             .truncate(self.head.0.len() - usize::from(head.is_some()));
         seen
     }
+}
+
+/// Entries of a mapping at some indexes.
+fn entries_at<'m>(
+    mapping: &'m Mapping,
+    indexes: &[usize],
+) -> impl Iterator<Item = (&'m Key, &'m Node)> {
+    indexes.iter().filter_map(|at| mapping.entry_at(*at))
 }
 
 /// Addresses of two mappings or of two lists.

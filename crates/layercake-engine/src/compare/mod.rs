@@ -20,7 +20,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use layercake_source::{DocKey, FileId, Span};
-use layercake_yaml::diff::{self, Difference, ListKeys, differences};
+use layercake_yaml::diff::{self, Compared, Difference, ListKeys, differences};
 use layercake_yaml::path::Location;
 use layercake_yaml::{Node, Value, Whole};
 
@@ -221,20 +221,29 @@ pub fn compare(
     };
     let outputs = matched(base, head, renames).into_iter();
     let outputs: Vec<Comparing<'_>> = outputs.map(comparing).collect();
-    let mut changes = changes_within(&outputs, diff::MAX_DIFFERENCES, Limits::FOLLOWED)
-        .or_else(|| changes_within(&outputs, followed_of_each(&outputs), usize::MAX))
-        .unwrap_or_default();
+    let mut compared = Compared::default();
+    let all = changes_within(&outputs, Limits::FOLLOWED, &mut compared);
+    let mut changes = all.unwrap_or_else(|| {
+        let most = followed_of_each(&outputs, &mut compared);
+        let changes = outputs
+            .iter()
+            .filter_map(|output| output.change(most, &mut compared));
+        changes.collect()
+    });
     changes.sort_by(|one, other| one.order().cmp(&other.order()));
     changes
 }
 
-/// Returns the changes with at most `most` differences each, or `None` if they have more than `all`
-/// together.
-fn changes_within(outputs: &[Comparing<'_>], most: u64, all: usize) -> Option<Vec<Change>> {
+/// Returns the changes, or `None` if they have more than `all` differences together.
+fn changes_within<'a>(
+    outputs: &[Comparing<'a>],
+    all: usize,
+    compared: &mut Compared<'a>,
+) -> Option<Vec<Change>> {
     let mut listed = 0;
     let changes = outputs
         .iter()
-        .filter_map(|comparing| comparing.change(most));
+        .filter_map(|comparing| comparing.change(diff::MAX_DIFFERENCES, compared));
     let listed_within = |change: Change| {
         listed += change.data.len();
         (listed <= all).then_some(change)
@@ -243,14 +252,9 @@ fn changes_within(outputs: &[Comparing<'_>], most: u64, all: usize) -> Option<Ve
 }
 
 /// Returns the maximum number of differences per output whose causes are found separately.
-fn followed_of_each(outputs: &[Comparing<'_>]) -> u64 {
-    let changes = outputs
-        .iter()
-        .filter_map(|comparing| comparing.change(diff::MAX_DIFFERENCES));
-    as_limit(level(
-        changes.map(|change| change.data.len()).collect(),
-        Limits::FOLLOWED,
-    ))
+fn followed_of_each<'a>(outputs: &[Comparing<'a>], compared: &mut Compared<'a>) -> u64 {
+    let counts = outputs.iter().map(|comparing| comparing.count(compared));
+    as_limit(level(counts.collect(), Limits::FOLLOWED))
 }
 
 fn as_limit(differences: usize) -> u64 {
@@ -264,17 +268,18 @@ pub fn shorten(question: &Question<'_>, changes: &mut [Change]) {
         changes.iter().map(|change| change.data.len()).collect(),
         question.limits.differences,
     );
+    let Question {
+        base, head, keys, ..
+    } = *question;
+    let mut compared = Compared::default();
     for change in changes.iter_mut().filter(|change| change.data.len() > most) {
-        let Question {
-            base, head, keys, ..
-        } = *question;
         let comparing = Comparing {
             base,
             head,
             keys,
             output: change.output,
         };
-        let Some(joined) = comparing.change(as_limit(most)) else {
+        let Some(joined) = comparing.change(as_limit(most), &mut compared) else {
             continue;
         };
         let mut places: Vec<PlaceCauses> = joined
@@ -326,20 +331,35 @@ impl<'a> Comparing<'a> {
             .unwrap_or_default()
     }
 
-    fn change(&self, most: u64) -> Option<Change> {
+    /// Returns the result on the base side and on the head side.
+    fn outcomes(&self) -> (Option<Outcome<'a>>, Option<Outcome<'a>>) {
+        let of = |doc: Option<DocId>, side: Option<&'a Side<'a>>| {
+            doc.zip(side).map(|(doc, side)| side.rendered.outcome(doc))
+        };
+        (
+            of(self.output.base, self.base),
+            of(self.output.head, self.head),
+        )
+    }
+
+    /// Returns the number of differing places.
+    fn count(&self, compared: &mut Compared<'a>) -> usize {
+        let (Some(Outcome::Ready(base)), Some(Outcome::Ready(head))) = self.outcomes() else {
+            return 1;
+        };
+        let keys = self.keys.of_schema(self.schema());
+        usize::try_from(compared.count(base, head, &keys)).unwrap_or(usize::MAX)
+    }
+
+    /// Returns the change with at most `most` differences; `None` if there is none.
+    fn change(&self, most: u64, compared: &mut Compared<'a>) -> Option<Change> {
         let base = self.output.base.zip(self.base);
         let head = self.output.head.zip(self.head);
         let renamed_from = self.output.renamed_from(self.base, self.head);
-        let data = |side: Option<(DocId, &'a Side<'a>)>| {
-            side.map(|(doc, side)| match side.rendered.outcome(doc) {
-                Outcome::Ready(data) => Some(data),
-                Outcome::Blocked(_) => None,
-            })
-        };
-        let (status, data) = match (data(base), data(head)) {
-            (Some(Some(base)), Some(Some(head))) => {
+        let (status, data) = match self.outcomes() {
+            (Some(Outcome::Ready(base)), Some(Outcome::Ready(head))) => {
                 let keys = self.keys.of_schema(self.schema());
-                let differences = diff::differences_within(base, head, &keys, most);
+                let differences = compared.differences(base, head, &keys, most);
                 let unchanged = differences.is_empty() && renamed_from.is_none();
                 (
                     if unchanged {
@@ -350,12 +370,12 @@ impl<'a> Comparing<'a> {
                     differences,
                 )
             }
-            (Some(Some(base)), None) => (Status::Removed, vec![only(Some(base), None)]),
-            (None, Some(Some(head))) => (Status::Added, vec![only(None, Some(head))]),
-            (Some(Some(_)), Some(None)) => (Status::Broken, Vec::new()),
-            (Some(None), Some(Some(_))) => (Status::Repaired, Vec::new()),
+            (Some(Outcome::Ready(base)), None) => (Status::Removed, vec![only(Some(base), None)]),
+            (None, Some(Outcome::Ready(head))) => (Status::Added, vec![only(None, Some(head))]),
+            (Some(Outcome::Ready(_)), Some(Outcome::Blocked(_))) => (Status::Broken, Vec::new()),
+            (Some(Outcome::Blocked(_)), Some(Outcome::Ready(_))) => (Status::Repaired, Vec::new()),
             // Not an output if it is rendered on neither side.
-            (None | Some(None), None | Some(None)) => return None,
+            (None | Some(Outcome::Blocked(_)), None | Some(Outcome::Blocked(_))) => return None,
         };
         let metadata = match (base, head) {
             (Some((base, before)), Some((head, after))) => {

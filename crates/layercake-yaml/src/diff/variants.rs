@@ -19,7 +19,8 @@ pub(super) enum Part {
         base: Option<Node>,
         head: Option<Node>,
     },
-    /// Mappings that are compared by their entries, in the order of the base.
+    /// Mappings that are compared by their entries: those that differ, in the order of the base,
+    /// then the added ones.
     Mapping {
         base: Node,
         entries: Vec<(Key, Part)>,
@@ -53,7 +54,17 @@ impl Part {
             }
             Part::Mapping { base, entries } => {
                 let mut combined = Mapping::new();
-                for (key, part) in entries {
+                let mut different = entries.iter().peekable();
+                for (key, node) in base.as_mapping().into_iter().flat_map(Mapping::iter) {
+                    let node = match different.next_if(|(other, _)| other == key) {
+                        Some((_, part)) => part.with(take),
+                        None => Some(node.clone()),
+                    };
+                    if let Some(node) = node {
+                        combined.insert(key.clone(), node);
+                    }
+                }
+                for (key, part) in different {
                     if let Some(node) = part.with(take) {
                         combined.insert(key.clone(), node);
                     }

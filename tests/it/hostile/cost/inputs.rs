@@ -277,7 +277,7 @@ pub(super) const COMPARED: [Kind; 6] = [
 
 /// Kinds that put values in so many places that the cost is bounded by limits, or whose cost is the
 /// product of values and steps, of at most a hundred kilobytes.
-pub(super) const MULTIPLIED: [Kind; 8] = [
+pub(super) const MULTIPLIED: [Kind; 9] = [
     Kind {
         name: "lists of aliases",
         size: 16,
@@ -301,6 +301,11 @@ pub(super) const MULTIPLIED: [Kind; 8] = [
     Kind {
         name: "more of them",
         size: 18,
+        make: mesh,
+    },
+    Kind {
+        name: "as many as cost most",
+        size: 24,
         make: mesh,
     },
     Kind {

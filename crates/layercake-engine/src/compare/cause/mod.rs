@@ -566,12 +566,10 @@ impl<'a> Attributing<'a> {
         let Some(head) = self.question.head else {
             return;
         };
-        let mut caused: BTreeMap<(EditId, usize), Vec<Unit>> = BTreeMap::new();
-        for ((index, unit), found) in &self.results.found {
-            for edit in &found.edits {
-                caused.entry((*edit, *index)).or_default().push(*unit);
-            }
-        }
+        let is_one_of_many =
+            |edit| self.question.concerned.len() > 1 && self.plain.binary_search(edit).is_ok();
+        let mut reached_by: BTreeMap<EditId, Vec<(DocId, Vec<Location>)>> = BTreeMap::new();
+        let mut cut = Vec::new();
         for edit in self.question.concerned {
             let Passage {
                 shields,
@@ -582,19 +580,45 @@ impl<'a> Attributing<'a> {
             self.results
                 .shields
                 .extend(shields.into_iter().map(|shield| (*edit, shield)));
-            if self.question.concerned.len() > 1 && self.plain.binary_search(edit).is_ok() {
-                let has_changed = |(doc, places): &(DocId, Vec<Location>)| {
-                    let Some(index) = self.trials.change_of(*doc) else {
-                        return false;
-                    };
-                    let units = caused.get(&(*edit, index)).map_or(&[][..], Vec::as_slice);
-                    self.has_changed(index, units, places)
-                };
-                if is_cut || !reached.iter().all(has_changed) {
-                    self.add_kept(*edit);
+            match is_cut {
+                _ if !is_one_of_many(edit) => {}
+                true => cut.push(*edit),
+                false => {
+                    reached_by.insert(*edit, reached);
                 }
             }
         }
+        let caused = self.caused_by(|edit| reached_by.contains_key(edit));
+        let has_changed_all = |edit: &EditId, reached: &[(DocId, Vec<Location>)]| {
+            reached.iter().all(|(doc, places)| {
+                self.trials.change_of(*doc).is_some_and(|index| {
+                    let units = caused.get(&(*edit, index)).map_or(&[][..], Vec::as_slice);
+                    self.has_changed(index, units, places)
+                })
+            })
+        };
+        let partial = reached_by
+            .iter()
+            .filter(|(edit, reached)| !has_changed_all(edit, reached));
+        let mut unsure: Vec<EditId> = partial.map(|(edit, _)| *edit).chain(cut).collect();
+        unsure.sort_unstable();
+        for edit in unsure {
+            self.add_kept(edit);
+        }
+    }
+
+    /// Returns the units of each changed output that some of the edits caused.
+    fn caused_by(
+        &self,
+        is_asked: impl Fn(&EditId) -> bool,
+    ) -> BTreeMap<(EditId, usize), Vec<Unit>> {
+        let mut caused: BTreeMap<(EditId, usize), Vec<Unit>> = BTreeMap::new();
+        for ((index, unit), found) in &self.results.found {
+            for edit in found.edits.iter().filter(|edit| is_asked(edit)) {
+                caused.entry((*edit, *index)).or_default().push(*unit);
+            }
+        }
+        caused
     }
 
     /// Adds the outputs that a plain edit reaches without having changed them.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use layercake_source::DocKey;
-use layercake_yaml::diff::{self, Difference, differences, same};
+use layercake_yaml::diff::{self, Compared, Difference, MAX_DIFFERENCES, same};
 
 use super::batch::{Batch, Owners};
 use super::remaining::Asked;
@@ -240,11 +240,12 @@ impl<'a> Trials<'a> {
 
     /// Returns the differences of the data of an output of a rendering from that of the head. `None`
     /// if only one of them can be rendered.
-    pub(super) fn data_differences(
-        &self,
+    pub(super) fn data_differences<'n>(
+        &'n self,
         head: DocId,
         tried: DocId,
-        side: &Side<'_>,
+        side: &Side<'n>,
+        compared: &mut Compared<'n>,
     ) -> Option<Vec<Difference>> {
         let of_head = self.question.head?;
         match (side.rendered.data(tried), of_head.rendered.data(head)) {
@@ -252,11 +253,8 @@ impl<'a> Trials<'a> {
             (Some(tried), Some(data)) if diff::identical(tried, data) => Some(Vec::new()),
             (Some(tried), Some(data)) => {
                 let schema = &of_head.graph.recipe(head).key.schema;
-                Some(differences(
-                    tried,
-                    data,
-                    &self.question.keys.of_schema(schema),
-                ))
+                let keys = self.question.keys.of_schema(schema);
+                Some(compared.differences(tried, data, &keys, MAX_DIFFERENCES))
             }
             (None, Some(_)) | (Some(_), None) => None,
         }
@@ -308,6 +306,7 @@ impl<'a> Trials<'a> {
     /// Compares a rendering with the head, without the texts that stop an edit.
     fn deviations(&self, side: &Side<'_>) -> Deviations {
         let question = self.question;
+        let mut compared = Compared::default();
         let by_head = counterparts(question.head, side, question);
         let by_base = counterparts(question.base, side, question);
         let mut found = Deviations::default();
@@ -318,7 +317,12 @@ impl<'a> Trials<'a> {
                 .or_else(|| by_base.get(&changed.output.base?))
                 .copied();
             met.extend(tried);
-            self.add_changed(changed, tried.map(|doc| (doc, side)), &mut found);
+            self.add_changed(
+                changed,
+                tried.map(|doc| (doc, side)),
+                &mut compared,
+                &mut found,
+            );
         }
         for (doc, recipe) in question
             .head
@@ -343,10 +347,11 @@ impl<'a> Trials<'a> {
     }
 
     /// Adds the deviations of a changed output, which the rendering has as `tried`.
-    fn add_changed(
-        &self,
+    fn add_changed<'n>(
+        &'n self,
         changed: &ChangedOutput<'_>,
-        tried: Option<(DocId, &Side<'_>)>,
+        tried: Option<(DocId, &Side<'n>)>,
+        compared: &mut Compared<'n>,
         found: &mut Deviations,
     ) {
         let all = || changed.targets().map(|(target, _)| target);
@@ -358,7 +363,7 @@ impl<'a> Trials<'a> {
                 found.units.extend(all());
             }
             (Status::Broken, Some((doc, side, Outcome::Blocked(_)))) => {
-                let (_, metadata) = self.remaining(changed.output, doc, side);
+                let (_, metadata) = self.remaining(changed.output, doc, side, compared);
                 add_remaining(changed, (&[], &metadata), found);
             }
             (_, None | Some((.., Outcome::Blocked(_)))) => found.units.extend(all()),
@@ -367,7 +372,7 @@ impl<'a> Trials<'a> {
                 Status::Changed | Status::Metadata | Status::Added | Status::Repaired,
                 Some((doc, side, Outcome::Ready(_))),
             ) => {
-                let (data, metadata) = self.remaining(changed.output, doc, side);
+                let (data, metadata) = self.remaining(changed.output, doc, side, compared);
                 add_remaining(changed, (&data, &metadata), found);
             }
         }
@@ -375,18 +380,21 @@ impl<'a> Trials<'a> {
 
     /// Returns the differences of an output of a rendering from that of the head, in its data and
     /// in its metadata.
-    fn remaining(
-        &self,
+    fn remaining<'n>(
+        &'n self,
         output: Output,
         tried: DocId,
-        side: &Side<'_>,
+        side: &Side<'n>,
+        compared: &mut Compared<'n>,
     ) -> (Vec<Difference>, Vec<Difference>) {
         let Some((head, of_head)) = output.head.zip(self.question.head) else {
             return (Vec::new(), Vec::new());
         };
         let keys = self.question.keys;
         let metadata = of_head.metadata_against(head, side.written(tried), keys);
-        let data = self.data_differences(head, tried, side).unwrap_or_default();
+        let data = self
+            .data_differences(head, tried, side, compared)
+            .unwrap_or_default();
         (data, metadata)
     }
 
