@@ -36,7 +36,6 @@ pub mod cloud_config;
 mod cut;
 pub mod difference;
 pub mod documents;
-mod form;
 mod formats;
 mod github;
 mod gitlab;
@@ -66,8 +65,8 @@ mod text;
 pub mod timing;
 mod view;
 
+pub use crate::yaml::json::canonical;
 pub(crate) use baseline::BaselineRow;
-pub use form::canonical;
 pub use formats::{Format, FormatOptions, ReportFormat};
 pub use links::{Links, RulePages};
 pub use semantics::{ChosenBy, ChosenSemantics, ReportedSemantics};

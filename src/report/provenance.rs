@@ -10,7 +10,6 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::counted;
-use super::form::{KeyOrder, NodeAsJson, canonical};
 use super::model::{VERSION, write_json};
 use super::printable::clean;
 use super::terminal::painted;
@@ -19,6 +18,7 @@ use super::{TerminalStyle, View, wrap};
 use crate::source::{DocKey, Span};
 use crate::yaml::Node;
 use crate::yaml::emit::{self, to_yaml};
+use crate::yaml::json::{KeyOrder, NodeAsJson, canonical};
 use crate::yaml::path::first_inside;
 
 /// Provenance of a value of one site.

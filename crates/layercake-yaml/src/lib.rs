@@ -16,12 +16,14 @@
 //! - [`path`]: Deckhand's JSONPath, and locations in trees
 //! - `query`: JSONPath according to RFC 9535
 //! - [`emit`]: conversion of nodes to text
+//! - [`json`]: conversion of nodes to JSON
 //! - [`diff`]: differences between two trees
 
 mod collection;
 pub mod diff;
 pub mod emit;
 mod item;
+pub mod json;
 mod libyaml;
 mod node;
 pub mod path;

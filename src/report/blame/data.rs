@@ -10,7 +10,6 @@ use super::{
     BlamedValue, FurtherCommit, ReachState, ReachStep, TextHistory, ValueHistory, ValueStep,
 };
 use crate::report::View;
-use crate::report::form::{KeyOrder, NodeAsJson};
 use crate::report::log::LogEnd;
 use crate::report::model::{RouteStep, VERSION, pointer, write_json};
 use crate::report::printable::clean;
@@ -19,6 +18,7 @@ use crate::report::since::EditForm;
 use crate::source::{DocKey, LoggedCommit};
 use crate::yaml::Node;
 use crate::yaml::emit::{HIDDEN, to_flow};
+use crate::yaml::json::{KeyOrder, NodeAsJson};
 use crate::yaml::path::Location;
 
 #[derive(Serialize)]

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::id::TextRef;
 use super::is_default;
 use crate::report::View;
-use crate::report::form::key_form;
 use crate::report::view::VisibleDecodedPlace;
 use crate::source::Span;
+use crate::yaml::json::key_form;
 use crate::yaml::path::{Location, Piece};
 
 /// Start of something in a file.

@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::is_default;
-use crate::report::form::{KeyOrder, NodeAsJson};
 use crate::yaml::emit::scalar_text;
+use crate::yaml::json::{KeyOrder, NodeAsJson};
 use crate::yaml::{Node, Value};
 
 /// Maximum size of a value in bytes; longer ones are omitted.

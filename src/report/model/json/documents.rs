@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::VERSION;
-use crate::report::form::{KeyOrder, NodeAsJson};
 use crate::report::model::Report;
 use crate::report::{DocumentOptions, RenderedDocument, SiteDocuments, SiteRow};
+use crate::yaml::json::{KeyOrder, NodeAsJson};
 
 #[derive(Serialize)]
 pub(super) struct RenderedReport<'a> {

@@ -1,4 +1,4 @@
-//! Representation of YAML values in JSON.
+//! Conversion of nodes to JSON.
 //!
 //! JSON has no dates, bytes, sets or infinite numbers, and its keys are strings. Such values are
 //! written as strings with a type tag: `"!!date:2019-01-31"`, `"!!float:.inf"`, and `"!!int:1"` for
@@ -11,8 +11,8 @@ use std::fmt::Write as _;
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
-use crate::yaml::emit::{HIDDEN, finite_float_text, scalar_text};
-use crate::yaml::{Key, Node, Timestamp, Value};
+use crate::emit::{HIDDEN, finite_float_text, scalar_text};
+use crate::{Key, Node, Timestamp, Value};
 
 /// Returns the canonical JSON of a value: keys sorted by code point, no spaces. Equal values of
 /// equal types have equal canonical JSON.
@@ -29,16 +29,19 @@ pub fn canonical(node: &Node) -> String {
 }
 
 /// Serializes a node as JSON.
-#[derive(Clone, Copy)]
-pub(super) struct NodeAsJson<'a> {
-    pub(super) node: &'a Node,
-    pub(super) order: KeyOrder,
-    pub(super) show_secrets: bool,
+#[derive(Clone, Copy, Debug)]
+pub struct NodeAsJson<'a> {
+    /// Value to serialize.
+    pub node: &'a Node,
+    /// Order of the keys of all mappings.
+    pub order: KeyOrder,
+    /// Whether secret values are included; otherwise each is [`HIDDEN`].
+    pub show_secrets: bool,
 }
 
 /// Order of mapping keys.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum KeyOrder {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyOrder {
     /// Order of the document.
     Document,
     /// Sorted by code point.
@@ -123,7 +126,7 @@ fn number<S: Serializer>(text: String, serializer: S) -> Result<S::Ok, S::Error>
 }
 
 /// Returns a key as a JSON string.
-pub(super) fn key_form(key: &Key) -> Cow<'_, str> {
+pub fn key_form(key: &Key) -> Cow<'_, str> {
     tagged(&key.value)
 }
 
