@@ -1,11 +1,10 @@
 //! The limits of docs/limits.md from both sides: input at the limit is accepted, and one more is
 //! reported.
 //!
-//! The limits of cloud-init's parts are tested in `cloud_init/reading.rs`, the depth of a file in
-//! `yaml/hostile.rs`, the limits of reports in `formats/limits.rs`, and tags of tags in
-//! `sides/errors.rs`.
+//! The size of a file is tested in `tests/it/limits.rs` of its crate, the limits of cloud-init's
+//! parts in `cloud_init/reading.rs`, the depth of a file in `yaml/hostile.rs`, the limits of reports
+//! in `formats/limits.rs`, and tags of tags in `sides/errors.rs`.
 
-use std::fs;
 use std::sync::Arc;
 
 use layercake::merge::deckhand::Semantics;
@@ -14,9 +13,7 @@ use layercake::merge::pattern::{
 };
 use layercake::render::{MAX_DEPTH, MAX_WORK};
 use layercake::schema::{Schema, SchemaFault, Wrong};
-use layercake::source::{
-    FileId, MemoryTree, ReadError, RepoPath, Source, SourceMap, Span, Tree as _, WorkTree,
-};
+use layercake::source::{FileId, MemoryTree, SourceMap, Span};
 use layercake::system::heat::{Groups, Versions};
 use layercake::yaml::path::{
     ListWrite, MAX_DESCENT, MAX_INDEX, MAX_MATCHES, MAX_NESTING, MAX_PIECES, MAX_VISITS,
@@ -25,21 +22,6 @@ use layercake::yaml::path::{
 use layercake::yaml::{Node, Value, YamlLimit, YamlProblemKind, parse};
 
 use crate::support::{check_files, options};
-
-#[test]
-fn bytes_of_a_file_are_limited() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = fs::File::create(folder.path().join("large.yaml")).unwrap();
-    let tree = WorkTree::in_folder(folder.path().to_owned()).unwrap();
-    let read = || {
-        tree.read(&RepoPath::new("large.yaml"))
-            .map(|bytes| bytes.len() as u64)
-    };
-    file.set_len(Source::MAX_BYTES).unwrap();
-    assert_eq!(read(), Ok(Source::MAX_BYTES));
-    file.set_len(Source::MAX_BYTES + 1).unwrap();
-    assert_eq!(read(), Err(ReadError::TooLarge(Source::MAX_BYTES + 1)));
-}
 
 fn problems(text: &str) -> Vec<YamlProblemKind> {
     parse(FileId::default(), text)

@@ -1,6 +1,6 @@
 //! Suggestions of similar names.
 
-use layercake::near::{
+use layercake_source::near::{
     self, Slips, help_for_unknown, is_one_slip_apart, list, nearest, nearest_in_any_case,
 };
 

@@ -5,25 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use layercake::error::Error;
-use layercake::source::{
+use layercake_source::{
     Entry, EntryKind, Labelled, MemoryTree, Overlay, ReadError, RepoPath, Repository, SharedTree,
     Source, StoredTree, Tree, WorkTree,
 };
+use layercake_source_testing::{Site, add_submodule, describe_error, scrub, write};
 use tempfile::TempDir;
-
-/// Arguments with which git adds the repository in the folder `url` as a submodule.
-pub fn add_submodule<'a>(url: &'a str, path: &'a str) -> [&'a str; 7] {
-    [
-        "-c",
-        "protocol.file.allow=always",
-        "submodule",
-        "--quiet",
-        "add",
-        url,
-        path,
-    ]
-}
 
 #[test]
 fn working_tree_is_what_git_sees() {
@@ -1075,109 +1062,6 @@ fn folders_with_too_many_files_are_refused() {
     );
 }
 
-/// A repository on branch `main`, which is removed on drop.
-pub struct Site {
-    pub root: PathBuf,
-    folder: TempDir,
-}
-
-impl Site {
-    pub fn new(options: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap().join("site");
-        fs::create_dir(&root).unwrap();
-        let site = Self { root, folder };
-        site.git(&[&["init", "--quiet", "--initial-branch=main"], options].concat());
-        // the developer's own ignore rules must not count
-        let none = site.folder.path().join("no-rules").display().to_string();
-        site.git(&["config", "core.excludesFile", &none]);
-        site
-    }
-
-    /// A clone that fetches like one from another machine.
-    pub fn clone_to(&self, name: &str, options: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap().join(name);
-        let (from, to) = (
-            format!("file://{}", self.root.display()),
-            root.display().to_string(),
-        );
-        self.git(&[&["clone", "--quiet"], options, &[&from, &to]].concat());
-        Self { root, folder }
-    }
-
-    /// Folder that holds the repository's folder.
-    pub fn beside(&self) -> &Path {
-        self.folder.path()
-    }
-
-    pub fn path(&self, path: &str) -> PathBuf {
-        self.root.join(path)
-    }
-
-    pub fn write(&self, path: &str, text: &str) {
-        write(&self.root, path, text);
-    }
-
-    pub fn commit(&self) {
-        self.git(&["add", "--all"]);
-        self.git(&["commit", "--quiet", "--message=two"]);
-    }
-
-    pub fn git(&self, arguments: &[&str]) -> String {
-        self.try_git(arguments)
-            .unwrap_or_else(|error| panic!("git {arguments:?}: {error}"))
-    }
-
-    pub fn try_git(&self, arguments: &[&str]) -> Result<String, String> {
-        let output = self.command(arguments).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        if output.status.success() {
-            Ok(text(output.stdout))
-        } else {
-            Err(text(output.stderr))
-        }
-    }
-
-    pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new("git");
-        scrub(&mut command);
-        command
-            .current_dir(&self.root)
-            .env("HOME", self.folder.path());
-        command.args([
-            "-c",
-            "user.name=Tester",
-            "-c",
-            "user.email=tester@example.org",
-        ]);
-        command
-            .args(["-c", "gc.auto=0", "-c", "commit.gpgSign=false"])
-            .args(arguments);
-        command
-    }
-
-    pub fn repository(&self) -> Repository {
-        Repository::discover_further(&self.root).unwrap().unwrap()
-    }
-
-    pub fn work_tree(&self) -> WorkTree {
-        WorkTree::in_repository(&self.repository()).unwrap()
-    }
-
-    pub fn head(&self) -> StoredTree {
-        self.tree_of("HEAD")
-    }
-
-    pub fn tree_of(&self, revision: &str) -> StoredTree {
-        self.repository().commit(revision).unwrap()
-    }
-
-    pub fn refused(&self, revision: &str) -> Error {
-        self.repository().commit(revision).err().unwrap()
-    }
-}
-
 /// Asserts that the tree lists the files that git calls tracked or untracked, and marks those that
 /// are missing on disk.
 fn assert_agrees_with_git(site: &Site) {
@@ -1211,22 +1095,6 @@ fn assert_agrees_with_git(site: &Site) {
         let below: Vec<String> = below.cloned().collect();
         assert_eq!(listed(&site.work_tree(), folder), below, "{folder}");
     }
-}
-
-/// Removes the variables that git would read from this process's environment.
-pub fn scrub(command: &mut Command) {
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("GIT_") {
-            command.env_remove(name);
-        }
-    }
-    command.env("GIT_CONFIG_NOSYSTEM", "1");
-}
-
-fn write(root: &Path, path: &str, text: &str) {
-    let path = root.join(path);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
 }
 
 /// Entries below `folder`; those that are not files are marked.
@@ -1263,11 +1131,6 @@ fn refusal(tree: &(impl Tree + ?Sized), path: &str) -> String {
         ReadError::Damaged { reason, .. } => reason,
         ReadError::TooLarge(bytes) => panic!("{path} has {bytes} bytes"),
     }
-}
-
-pub fn describe_error(error: &Error) -> String {
-    let help = error.help().map(|help| format!("; help: {help}"));
-    format!("{error}{}", help.unwrap_or_default())
 }
 
 /// A file that is constantly replaced by a pipe, by a link out of the repository and by nothing is
