@@ -32,11 +32,9 @@ mod limits;
 mod merging;
 mod naive_history;
 mod patch;
-mod path;
 mod pattern;
 mod properties;
 mod provenance;
-mod query;
 mod reference;
 mod related;
 mod release;
@@ -57,3 +55,4 @@ mod words;
 mod yaml;
 
 use layercake_source_testing as git;
+use layercake_yaml_testing::values as path;

@@ -1,13 +1,11 @@
 //! Laws of the engine over generated site repositories, most of them valid, some broken on
 //! purpose.
 
-mod changing;
 mod cloud_init;
 mod comparison;
 mod edits;
 mod fixes;
 mod history;
-mod lists;
 mod matching;
 mod merging;
 mod oracle;
@@ -28,11 +26,13 @@ use layercake::source::{Entry, MemoryTree, RepoPath, SourceMap, Tree};
 use layercake::system::deckhand::layout::Layout;
 use layercake::yaml::path::Path;
 use layercake::yaml::{Key, Mapping, Node, Origin, Value, YamlProblem, parse};
+use layercake_yaml_testing::config;
+use layercake_yaml_testing::texts::{data, path};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use rayon::ThreadPoolBuilder;
 
-use self::repository::{CANARY, Repository, data, repository};
+use self::repository::{CANARY, Repository, repository};
 use crate::laws::reading::{same, spans, text_reads_as};
 use crate::provenance::{untrue_flows, untrue_ways, ways_by_kind};
 use crate::support::{finding_text, options, saved};
@@ -121,14 +121,6 @@ impl Tree for Shuffled {
 }
 
 const SEMANTICS: [Semantics; 2] = [Semantics::Documented, Semantics::Deckhand];
-
-fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
 
 proptest! {
     #![proptest_config(config(60))]
@@ -358,7 +350,7 @@ proptest! {
     }
 
     #[test]
-    fn actions([base, over] in two_sides(), path in repository::path(), method in 0..3_usize) {
+    fn actions([base, over] in two_sides(), path in path(), method in 0..3_usize) {
         let method = [Method::Merge, Method::Replace, Method::Delete][method];
         let Ok(path) = Path::parse(&path) else { return Ok(()) };
         for semantics in SEMANTICS {

@@ -3,4 +3,5 @@
 
 pub mod comparing;
 pub mod merging;
-pub mod reading;
+
+pub use layercake_yaml_testing::reading;

@@ -1,10 +1,11 @@
 //! Typical edits of generated repositories: of values, of the envelope of a document, of the set of
 //! documents, of the policy, and of a site definition.
 
+use layercake_yaml_testing::texts::{data, path};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use super::repository::{Repository, data, layered, path, repository};
+use super::repository::{Repository, layered, repository};
 
 /// A repository before and after some edits.
 #[derive(Clone, Debug)]

@@ -8,11 +8,11 @@ use layercake::merge::cloud_init::{Default, Incoming, MergeRules, stack};
 use layercake::report::canonical;
 use layercake::source::{RepoPath, Source, SourceMap};
 use layercake::yaml::{Mapping, Node, Value, parse};
+use layercake_yaml_testing::texts::data;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
 use super::config;
-use super::repository::data;
 use crate::laws::merging::{invalid_deletions, invalid_destinations, untrue};
 use crate::laws::reading::check_cached_size;
 

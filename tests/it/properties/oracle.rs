@@ -27,6 +27,7 @@ use layercake::source::MemoryTree;
 use layercake::system::cloud_init::PART;
 use layercake::yaml::path::{Location, Piece};
 use layercake::yaml::{Date, Key, Node, Timestamp, Value};
+use layercake_yaml_testing::texts::{data, path};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
@@ -106,8 +107,8 @@ fn generated_leaves_have_effects() {
 /// Documents with strings at the paths that substitutions read and write. Patterns of sources match
 /// the mark of a string, those of destinations keep it.
 const TEXTS: Ingredients = Ingredients {
-    data: || prop_oneof![1 => repository::data(), 3 => texts()].boxed(),
-    path: || prop_oneof![1 => repository::path(), 3 => places_of_texts()].boxed(),
+    data: || prop_oneof![1 => data(), 3 => texts()].boxed(),
+    path: || prop_oneof![1 => path(), 3 => places_of_texts()].boxed(),
     source_path: || prop_oneof![1 => Just(".".to_owned()), 3 => places_of_texts()].boxed(),
     extracts: &[
         "\\w{4}$",

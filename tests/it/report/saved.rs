@@ -12,6 +12,7 @@ use layercake::report::{Detail, FindingFilter, Format, TerminalOptions};
 use layercake::rules::{Gates, RULES};
 use layercake::source::{MemoryTree, RepoPath, Source, Span};
 use layercake::yaml::Node;
+use layercake_yaml_testing::values::any_value;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
@@ -19,7 +20,6 @@ use super::comparison::{all_kinds, many_images, one_image};
 use super::world::World;
 use super::{Files, plain, rule};
 use crate::support::{compare_files, options, saved};
-use crate::yaml::emitting::any_value;
 
 #[test]
 fn saved_comparison_is_shown_like_the_original() {

@@ -1,12 +1,12 @@
 //! Keyed lists: their differences transform one list into the other, and reordering is a single
 //! difference.
 
-use layercake::source::FileId;
-use layercake::yaml::diff::{
+use layercake_source::FileId;
+use layercake_yaml::diff::{
     DiffPlace, DiffSide, Difference, DifferenceKind, ListKeys, differences, same, variants,
 };
-use layercake::yaml::path::first_inside;
-use layercake::yaml::{Node, parse};
+use layercake_yaml::path::first_inside;
+use layercake_yaml::{Node, parse};
 use proptest::prelude::*;
 
 /// Items with distinct names, each with a value, in some order.

@@ -2,8 +2,8 @@
 //! with its source text.
 
 use jsonpath_rust::JsonPath as _;
-use layercake::source::{RepoPath, Source, SourceMap};
-use layercake::yaml::{Query, parse};
+use layercake_yaml::{Query, parse};
+use layercake_yaml_testing::reading::some_file;
 use serde_json::Value;
 
 /// JSON, which is YAML too.
@@ -32,16 +32,14 @@ const PATHS: &[&str] = &[
 #[test]
 fn paths_find_in_nodes_what_they_find_in_json() {
     let json: Value = serde_json::from_str(TEXT).expect("it is JSON");
-    let mut sources = SourceMap::new();
-    let file = sources.add(Source::new(RepoPath::new("file.yaml"), Ok(TEXT.into())));
-    let parsed = parse(file, TEXT);
+    let parsed = parse(some_file(), TEXT);
     for path in PATHS {
         let expected = json.query(path).expect("it is a path");
         let query = Query::parse(path).expect("it is a path");
         let found = query.find(&parsed.documents[0].root);
         let found: Vec<Value> = found
             .iter()
-            .map(|node| serde_json::from_str(sources.slice(node.span)).expect("JSON in JSON"))
+            .map(|node| serde_json::from_str(&TEXT[node.span.range()]).expect("JSON in JSON"))
             .collect();
         assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{path}");
     }

@@ -1,15 +1,15 @@
 //! Laws of reading and writing YAML: the text at a span reads as the value, and written values read
 //! back.
 
-use layercake::source::{FileId, SourceMap, Span};
-use layercake::yaml::emit::{EmitOptions, to_yaml};
-use layercake::yaml::{Mapping, Node, Parsed, Size, Value, parse};
+use layercake_source::{FileId, Span};
+use layercake_yaml::emit::{EmitOptions, to_yaml};
+use layercake_yaml::{Mapping, Node, Parsed, Size, Value, parse};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 /// File id for text that is not in a file.
 pub fn some_file() -> FileId {
-    SourceMap::new().upcoming()
+    FileId::default()
 }
 
 /// Whether two values are the same: types, order of keys, and NaN included.
@@ -105,11 +105,7 @@ pub fn within(node: &Node) {
         assert!(from_elsewhere || node.span.contains(child.span));
         within(child);
     }
-    for (key, child) in node
-        .as_mapping()
-        .into_iter()
-        .flat_map(layercake::yaml::Mapping::iter)
-    {
+    for (key, child) in node.as_mapping().into_iter().flat_map(Mapping::iter) {
         for span in [key.span, child.span] {
             assert!(
                 span.end <= node.span.start
@@ -210,6 +206,7 @@ pub fn leaves(node: &Node, visit: &mut dyn FnMut(Span, &Value)) {
     }
 }
 
+/// Collects the spans of a value, its keys and its parts.
 pub fn spans(node: &Node, all: &mut Vec<Span>) {
     all.push(node.span);
     for (key, child) in node.as_mapping().into_iter().flat_map(Mapping::iter) {
@@ -252,10 +249,12 @@ pub fn assert_reads_back(node: &Node) {
     }
 }
 
+/// Whether a text has no problem that discards a document.
 pub fn reads_without_problem(parsed: &Parsed) -> bool {
     !parsed.problems.iter().any(|it| it.kind.is_fatal())
 }
 
+/// Whether libyaml reads a text.
 pub fn libyaml_reads(text: &str) -> bool {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // The translation of libyaml to Rust counts bytes as characters.

@@ -1,9 +1,8 @@
 //! Copies share memory with the original and never change it.
 
-use layercake::source::Span;
-use layercake::yaml::{Key, Mapping, Node, Value};
-
-use crate::conformance::some_file;
+use layercake_source::Span;
+use layercake_yaml::{Key, Mapping, Node, Value};
+use layercake_yaml_testing::reading::some_file;
 
 #[test]
 fn changing_a_copy_does_not_change_the_original() {

@@ -1,8 +1,7 @@
 //! List items as lines that can be removed.
 
-use layercake::yaml::{Node, lines_of_item, parse};
-
-use crate::conformance::some_file;
+use layercake_yaml::{Node, lines_of_item, parse};
+use layercake_yaml_testing::reading::some_file;
 
 /// Text without the second item of the list at `list`.
 fn without_second(text: &str) -> Option<String> {

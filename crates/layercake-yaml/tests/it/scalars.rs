@@ -1,8 +1,7 @@
 //! Types of scalars: YAML 1.1 as PyYAML resolves and constructs it.
 
-use layercake::yaml::{Date, Timestamp, Value, YamlLimit, YamlProblemKind, parse};
-
-use crate::conformance::some_file;
+use layercake_yaml::{Date, Timestamp, Value, YamlLimit, YamlProblemKind, parse};
+use layercake_yaml_testing::reading::some_file;
 
 /// Value of a scalar with this text, including its tag.
 fn scalar(text: &str) -> Result<Value, YamlProblemKind> {

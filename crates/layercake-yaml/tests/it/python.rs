@@ -4,12 +4,11 @@
 //! The expectations were recorded with PyYAML 6.0.3, `yaml.SafeLoader` and `yaml.CSafeLoader`.
 //! `yaml.SafeLoader` and `yaml.CSafeLoader`.
 
-use layercake::report::canonical;
-use layercake::yaml::{
+use layercake_yaml::json::canonical;
+use layercake_yaml::{
     InvalidYaml, Loader, Parsed, PythonRefusal, YamlProblemKind, parse, parse_stretch,
 };
-
-use crate::laws::reading::some_file;
+use layercake_yaml_testing::reading::some_file;
 
 /// libyaml reads these, too: only the scanner differs.
 #[test]

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use layercake::source::{FileId, Span};
-use layercake::yaml::{Key, Mapping, Node, Value};
+use layercake_source::{FileId, Span};
+use layercake_yaml::{Key, Mapping, Node, Value};
+use layercake_yaml_testing::reading::check_cached_size;
 use proptest::prelude::*;
-
-use crate::laws::reading::check_cached_size;
 
 /// Operation on a mapping; keys are small numbers, so that collisions are frequent.
 #[derive(Clone, Debug)]

@@ -3,9 +3,8 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use layercake::yaml::{Parsed, YamlLimit, YamlProblemKind, parse};
-
-use crate::conformance::some_file;
+use layercake_yaml::{Parsed, YamlLimit, YamlProblemKind, parse};
+use layercake_yaml_testing::reading::some_file;
 
 /// Time limit per text, far above the actual time of a debug build on a busy machine.
 const MAX_TIME: Duration = Duration::from_secs(20);
@@ -105,7 +104,7 @@ fn many_of_everything() {
     let first = same_key.documents[0]
         .root
         .as_mapping()
-        .map(layercake::yaml::Mapping::len);
+        .map(layercake_yaml::Mapping::len);
     assert_eq!(first, Some(1));
     assert!(same_key.problems.iter().all(|it| {
         matches!(&it.kind, YamlProblemKind::DuplicateKey { first } if first.start == 0)

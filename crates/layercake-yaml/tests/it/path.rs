@@ -3,48 +3,20 @@
 use std::sync::Arc;
 
 use jsonpath_rust::JsonPath;
-use layercake::source::{SourceMap, Span};
-use layercake::yaml::path::{
+use layercake_source::Span;
+use layercake_yaml::path::{
     ListWrite, Location, MAX_INDEX, MAX_PIECES, MIN_VISITS, Path, PathErrorKind, PathWrite, Piece,
     Segment, WalkError,
 };
-use layercake::yaml::{Key, Mapping, Node, Origin, Value};
+use layercake_yaml::{Key, Mapping, Node, Origin, Value};
+use layercake_yaml_testing::reading::check_cached_size;
+use layercake_yaml_testing::values::{here, node, of};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
-
-use crate::laws::reading::check_cached_size;
-
-/// Span of the nodes in these tests.
-pub fn here() -> Span {
-    Span::point(SourceMap::new().upcoming(), 0)
-}
 
 /// A second span, to distinguish who wrote a node.
 fn elsewhere() -> Span {
     Span::point(here().file, 99)
-}
-
-pub fn node(value: Value) -> Node {
-    Node::new(value, here())
-}
-
-/// A node of plain JSON, written at `here()`.
-fn of(json: Json) -> Node {
-    node(match json {
-        Json::Null => Value::Null,
-        Json::Bool(bool) => Value::Bool(bool),
-        Json::Number(number) => match number.as_i64() {
-            Some(int) => Value::Int(int),
-            None => Value::Float(number.as_f64().unwrap()),
-        },
-        Json::String(text) => Value::String(text.into()),
-        Json::Array(items) => Value::Sequence(Arc::new(items.into_iter().map(of).collect())),
-        Json::Object(fields) => {
-            let entries = fields.into_iter();
-            let entries = entries.map(|(key, value)| (Key::string(key, here()), of(value)));
-            Value::Mapping(Arc::new(entries.collect()))
-        }
-    })
 }
 
 fn path(text: &str) -> Path {
@@ -559,7 +531,7 @@ proptest! {
         }
     }
 
-    /// A write creates what is missing and stores the value there, whatever the number of walks.
+    /// A write creates what is missing and stores the value there, in one walk or in two.
     #[test]
     fn writing_is_creating_and_storing(json in data(), text in any_path(), value in data()) {
         let (mut written, value) = (of(json), of(value));

@@ -1,10 +1,8 @@
 //! Reading of unusual and invalid YAML.
 
-use layercake::report::canonical;
-use layercake::yaml::{InvalidYaml, Node, Size, Value, YamlLimit, YamlProblemKind, parse};
-
-use crate::conformance::{recorded, some_file};
-use crate::laws::reading::{libyaml_reads, reads_without_problem};
+use layercake_yaml::json::canonical;
+use layercake_yaml::{InvalidYaml, Node, Size, Value, YamlLimit, YamlProblemKind, parse};
+use layercake_yaml_testing::reading::{libyaml_reads, reads_without_problem, some_file};
 
 #[test]
 fn problems_have_the_span_of_their_cause() {
@@ -234,129 +232,6 @@ fn integers_have_a_limit() {
         parsed.problems[0].kind,
         YamlProblemKind::OverLimit(YamlLimit::Digits)
     );
-}
-
-/// Parsed text without a problem is also accepted by libyaml.
-#[test]
-#[ignore = "needs the recorded corpus"]
-fn text_refused_by_libyaml_is_refused() {
-    let cases = recorded("deckhand/yaml.json");
-    let texts: Vec<&str> = cases
-        .iter()
-        .filter_map(|case| case["yaml"].as_str())
-        .collect();
-    let mut random = Random(0x9E37_79B9_7F4A_7C15);
-    for round in 0..60_000 {
-        let mut text = texts[round % texts.len()].to_owned();
-        for _ in 0..round / texts.len() % 4 {
-            mutate(&mut text, &texts, &mut random);
-        }
-        let parsed = parse(some_file(), &text);
-        assert!(
-            !reads_without_problem(&parsed) || libyaml_reads(&text),
-            "{text:?}"
-        );
-    }
-}
-
-/// Inserts a token, deletes a range, or inserts a line of another text.
-fn mutate(text: &mut String, texts: &[&str], random: &mut Random) {
-    const TOKENS: [&str; 58] = [
-        "\t",
-        " ",
-        "\n",
-        "-",
-        " - ",
-        "- ",
-        ":",
-        ": ",
-        "?",
-        "? ",
-        "#",
-        " #",
-        "\"",
-        "'",
-        "[",
-        "]",
-        "{",
-        "}",
-        ",",
-        "|",
-        "|-\n",
-        ">",
-        "&a ",
-        "*a",
-        "!",
-        "!!str ",
-        "!a!b ",
-        "!<x> ",
-        "%",
-        "% ",
-        "---",
-        "--- ",
-        "...",
-        "\n---\n",
-        "\n...\n",
-        "a",
-        "0",
-        "\u{85}",
-        "\u{feff}",
-        "é",
-        "\u{7f}",
-        "\r",
-        "\\",
-        "<<: ",
-        "=",
-        "~",
-        "@",
-        "`",
-        "\u{1}",
-        "&é ",
-        "?a",
-        "-a",
-        ":a",
-        "\"a\"",
-        "'a'",
-        "%YAML 1.2\n---\n",
-        "|2\n",
-        "\n  ",
-    ];
-    let places: Vec<usize> = text
-        .char_indices()
-        .map(|(at, _)| at)
-        .chain([text.len()])
-        .collect();
-    let at = *random.pick(&places);
-    match random.below(5) {
-        0 => {
-            let other = *random.pick(&places);
-            text.replace_range(at.min(other)..at.max(other), "");
-        }
-        1 => {
-            let lines: Vec<&str> = random.pick(texts).split_inclusive('\n').collect();
-            let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-            if !lines.is_empty() {
-                text.insert_str(start, random.pick::<&str>(&lines));
-            }
-        }
-        _ => text.insert_str(at, random.pick::<&str>(&TOKENS)),
-    }
-}
-
-/// Random numbers, the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
-
-    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len())]
-    }
 }
 
 fn keys(value: &Value) -> Vec<&str> {
