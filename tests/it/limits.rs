@@ -1,14 +1,12 @@
 //! The limits of docs/limits.md from both sides: input at the limit is accepted, and one more is
 //! reported.
 //!
-//! The limits of files, YAML and paths are tested in `tests/it/limits.rs` of their crates, the limits
+//! The limits of texts, paths and patterns are tested in `tests/it/limits.rs` of their crates, those
 //! of cloud-init's parts in `cloud_init/reading.rs`, those of reports in `formats/limits.rs`, and
 //! tags of tags in `sides/errors.rs`.
 
 use layercake::merge::deckhand::Semantics;
-use layercake::merge::pattern::{
-    Effort, MAX_BACKTRACKS, MAX_EFFORT, MAX_LOOKS, MAX_OUTPUT, Pattern, PatternFailure, Replacement,
-};
+use layercake::merge::pattern::{MAX_BACKTRACKS, MAX_EFFORT};
 use layercake::render::{MAX_DEPTH, MAX_WORK};
 use layercake::schema::{Schema, SchemaFault, Wrong};
 use layercake::source::{FileId, MemoryTree, SourceMap};
@@ -17,17 +15,6 @@ use layercake::yaml::{Node, YamlLimit, parse};
 use layercake_yaml_testing::largest;
 
 use crate::support::{check_files, options};
-
-#[test]
-fn bytes_written_by_a_pattern_are_limited() {
-    let pattern = Pattern::parse("x").expect("it is a pattern");
-    let made = |bytes: usize| {
-        let replaced = pattern.replace_all("x", Replacement::Literal(&"y".repeat(bytes)));
-        replaced.map(|(text, _)| text.len())
-    };
-    assert_eq!(made(MAX_OUTPUT), Ok(MAX_OUTPUT));
-    assert_eq!(made(MAX_OUTPUT + 1), Err(PatternFailure::OutputTooLarge));
-}
 
 const POLICY: &str = "---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: \
                       metadata/Control/v1, name: policy}\ndata: {layerOrder: [site]}\n";
@@ -283,47 +270,6 @@ fn backtracking_steps_of_all_patterns_of_a_schema_are_limited() {
         !violations.is_empty()
     };
     assert_eq!(largest(1..10, is_beyond), MAX_EFFORT / each);
-}
-
-#[test]
-fn backtracking_steps_of_a_pattern_are_limited() {
-    // Tries every split of the letters into three, with a step back for each, so twice the letters
-    // take eight times as many steps.
-    let pattern = Pattern::parse(r"(x*)(x*)\1y").expect("it is a pattern");
-    let is_beyond = |letters: usize| match pattern.search(&"x".repeat(letters)) {
-        Ok(found) => found.is_some(),
-        Err(failure) => failure == PatternFailure::TooManySteps,
-    };
-    let most = largest(20..400, is_beyond);
-    let steps = (most as u64).pow(3) / 6;
-    let limit = MAX_BACKTRACKS as u64;
-    assert!(
-        (limit / 4..limit * 4).contains(&steps),
-        "{most} letters: {steps}"
-    );
-}
-
-/// At each letter, a search goes to the end for a `b` before it accepts the letter alone.
-#[test]
-fn steps_beyond_the_matches_of_a_pattern_are_limited() {
-    let pattern = Pattern::parse("a+b|a").expect("it is a pattern");
-    let replace = |letters: usize, effort: &mut Effort| {
-        let (text, with) = ("a".repeat(letters), Replacement::Literal("x"));
-        pattern
-            .replace_all_within(&text, with, effort)
-            .map(|(_, count)| count)
-    };
-    let letters = 20_000;
-    let looks = letters * (letters - 1) / 2;
-    let mut effort = Effort::default();
-    for _ in 0..MAX_LOOKS / looks {
-        assert_eq!(replace(letters, &mut effort), Ok(letters));
-    }
-    assert_eq!(
-        replace(letters, &mut effort),
-        Err(PatternFailure::TooManySteps)
-    );
-    assert_eq!(replace(1, &mut effort), Ok(1), "nothing follows the match");
 }
 
 fn groups_of(schema: &str) -> Groups {

@@ -9,6 +9,7 @@ mod repositories;
 mod saved;
 mod secrets;
 mod terminal;
+mod timing;
 mod world;
 
 use std::collections::BTreeMap;

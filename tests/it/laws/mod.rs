@@ -2,6 +2,6 @@
 //! from bytes. Nothing here depends on its origin.
 
 pub mod comparing;
-pub mod merging;
 
+pub use layercake_engine_testing as merging;
 pub use layercake_yaml_testing::reading;

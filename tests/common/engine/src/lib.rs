@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use layercake::merge::Strategy as Merging;
-use layercake::merge::numbers::{From, Numbered, Numbers};
-use layercake::source::NumberedInput;
-use layercake::yaml::path::{Location, Piece, children};
-use layercake::yaml::{Key, Mapping, Node, Origin, Value};
+use layercake_engine::merge::Strategy as Merging;
+use layercake_engine::merge::numbers::{From, Numbered, Numbers};
+use layercake_source::NumberedInput;
+use layercake_yaml::path::{Location, Piece, children};
+use layercake_yaml::{Key, Mapping, Node, Origin, Value};
 
-use super::reading::same;
+use layercake_yaml_testing::reading::same;
 
 /// Numbers that describe which values a strategy moves, and where.
 pub fn numbers(merging: &Merging, base: &Node, over: &Node) -> Numbers {
@@ -132,7 +132,7 @@ pub fn untrue(merging: &Merging, base: &Node, over: &Node, result: &Node) -> Vec
 fn is_joined(text: &str, sources: &[Option<Node>; 2]) -> bool {
     let [before, after] = sources.each_ref().map(|source| match source {
         Some(source) if matches!(source.value, Value::Pairs(_)) => None,
-        Some(source) => Some(layercake::merge::pattern::python_text(&source.value)),
+        Some(source) => Some(layercake_engine::merge::pattern::python_text(&source.value)),
         None => Some(String::new()),
     });
     match (before, after) {

@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use layercake::merge::numbers::From;
-use layercake::merge::patch::{Failure, Patch, Reason};
-use layercake::merge::{self, Strategy};
-use layercake::source::{FileId, NumberedInput, SourceMap, Span};
-use layercake::yaml::path::{Location, Path, Piece, Segment};
-use layercake::yaml::{Key, Node, Value, parse};
-
-use crate::conformance::same;
-use crate::laws::merging::numbers;
+use layercake_engine::merge::numbers::From;
+use layercake_engine::merge::patch::{Failure, Patch, Reason};
+use layercake_engine::merge::{self, Strategy};
+use layercake_engine_testing::numbers;
+use layercake_source::{FileId, NumberedInput, Span};
+use layercake_yaml::path::{Location, Path, Piece, Segment};
+use layercake_yaml::{Key, Node, Value, parse};
+use layercake_yaml_testing::reading::same;
 
 /// Two files: the document, and the patch.
-fn file(index: usize) -> FileId {
-    SourceMap::new().make_room(index + 1)[index]
+fn file(index: u32) -> FileId {
+    FileId::new(index)
 }
 
 /// The only document of a text in [`file`] 0.
@@ -657,7 +656,7 @@ fn json_may_follow_the_marker() {
 
 #[test]
 fn patches_that_exceed_memory_limits_are_refused() {
-    use layercake::yaml::YamlLimit;
+    use layercake_yaml::YamlLimit;
     let nested = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     assert_eq!(value(&nested), Err(Reason::OverLimit(YamlLimit::Depth)));
     assert_eq!(
@@ -842,7 +841,7 @@ fn shared_nodes_are_not_changed() {
 /// The patch on the page for users.
 #[test]
 fn patch_in_the_documentation_applies() {
-    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cloud-init.md");
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cloud-init.md");
     let page = std::fs::read_to_string(page).expect("the page can be read");
     let (_, block) = page.split_once("```json\n").expect("it shows a patch");
     let (patch, _) = block.split_once("```").expect("the block ends");

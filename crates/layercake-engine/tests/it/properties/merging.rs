@@ -3,18 +3,17 @@
 
 use std::sync::Arc;
 
-use layercake::merge::Strategy as Merging;
-use layercake::merge::cloud_init::{Default, Incoming, MergeRules, stack};
-use layercake::report::canonical;
-use layercake::source::{RepoPath, Source, SourceMap};
-use layercake::yaml::{Mapping, Node, Value, parse};
+use layercake_engine::merge::Strategy as Merging;
+use layercake_engine::merge::cloud_init::{Default, Incoming, MergeRules, stack};
+use layercake_engine_testing::{invalid_deletions, invalid_destinations, untrue};
+use layercake_source::FileId;
+use layercake_yaml::json::canonical;
+use layercake_yaml::{Mapping, Node, Value, parse};
+use layercake_yaml_testing::config;
+use layercake_yaml_testing::reading::check_cached_size;
 use layercake_yaml_testing::texts::data;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
-
-use super::config;
-use crate::laws::merging::{invalid_deletions, invalid_destinations, untrue};
-use crate::laws::reading::check_cached_size;
 
 /// Parts of a configuration, each in its own file.
 fn parts() -> impl Strategy<Value = Vec<Node>> {
@@ -26,28 +25,28 @@ fn parts() -> impl Strategy<Value = Vec<Node>> {
         prop::collection::btree_map(key(), value, 0..4),
     );
     prop::collection::vec(part, 2..5).prop_map(|parts| {
-        let mut files = SourceMap::new();
-        let read = parts.into_iter().map(|(specification, entries)| {
-            let mut text = specification;
-            text.extend(
-                entries
-                    .iter()
-                    .map(|(key, value)| format!("{key}: {value}\n")),
-            );
-            let text = if text.is_empty() {
-                "{}".to_owned()
-            } else {
-                text
-            };
-            let file = files.upcoming();
-            // Duplicate anchors make a part invalid.
-            let mut parsed = parse(file, &text);
-            if parsed.documents.is_empty() {
-                parsed = parse(file, "{}");
-            }
-            files.add(Source::new(RepoPath::new("part"), Ok(text.into_bytes())));
-            parsed.documents.remove(0).root
-        });
+        let read = (0..)
+            .map(FileId::new)
+            .zip(parts)
+            .map(|(file, (specification, entries))| {
+                let mut text = specification;
+                text.extend(
+                    entries
+                        .iter()
+                        .map(|(key, value)| format!("{key}: {value}\n")),
+                );
+                let text = if text.is_empty() {
+                    "{}".to_owned()
+                } else {
+                    text
+                };
+                // Duplicate anchors make a part invalid.
+                let mut parsed = parse(file, &text);
+                if parsed.documents.is_empty() {
+                    parsed = parse(file, "{}");
+                }
+                parsed.documents.remove(0).root
+            });
         read.collect()
     })
 }

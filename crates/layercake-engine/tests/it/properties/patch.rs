@@ -3,19 +3,20 @@
 
 use std::sync::Arc;
 
-use layercake::merge::Strategy as Merge;
-use layercake::merge::numbers::From;
-use layercake::merge::patch::Patch;
-use layercake::source::NumberedInput;
-use layercake::yaml::Node;
-use layercake::yaml::path::{Location, children};
+use layercake_engine::merge::Strategy as Merge;
+use layercake_engine::merge::numbers::From;
+use layercake_engine::merge::patch::Patch;
+use layercake_engine_testing::numbers;
+use layercake_source::NumberedInput;
+use layercake_yaml::Node;
+use layercake_yaml::path::{Location, children};
+use layercake_yaml_testing::config;
+use layercake_yaml_testing::reading::same;
+use layercake_yaml_testing::values::of;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value as Json, json};
 
-use super::config;
-use crate::conformance::{node_of, same};
-use crate::laws::merging::numbers;
 use crate::patch::{apply, document, read};
 
 proptest! {
@@ -82,7 +83,7 @@ proptest! {
                 serde_json::from_value(patch.clone()).expect("the patch is well-formed");
             match (ours, json_patch::patch_unsafe(&mut theirs, &operations)) {
                 (Ok(ours), Ok(())) => {
-                    let theirs = node_of(&theirs).expect("the result is JSON");
+                    let theirs = of(theirs);
                     prop_assert_eq!(&ours, &theirs, "{}", patch);
                 }
                 (Err(_), Err(_)) => {}

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use layercake::merge::pattern::{
+use layercake_engine::merge::pattern::{
     MAX_OUTPUT, Pattern, PatternFailure, Replacement, TemplateErrorKind, float_repr, python_text,
 };
-use layercake::yaml::{Date, Key, Timestamp, Value};
+use layercake_yaml::{Date, Key, Timestamp, Value};
+use layercake_yaml_testing::values::{here, node};
 use proptest::prelude::*;
-
-use crate::path::{here, node};
 
 fn pattern(text: &str) -> Pattern {
     Pattern::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))

@@ -4,40 +4,38 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use layercake::merge::cloud_init::{
+use layercake_engine::merge::cloud_init::{
     Class, Default, Dialect, Excess, Fact, Failure, FailureKind, Incoming, Kept, MergeRules,
     Notice, Remains, Settings, ShapeFault, Specification, SplitInto, stack,
 };
-use layercake::merge::numbers::From;
-use layercake::merge::pattern::MAX_OUTPUT;
-use layercake::merge::{Failure as LayFailure, Notice as LayNotice, Strategy};
-use layercake::report::canonical;
-use layercake::source::{NumberedInput, RepoPath, Source, SourceMap, Span, Spanned};
-use layercake::yaml::path::{Location, Path};
-use layercake::yaml::{Mapping, Node, Origin, Value, parse};
-
-use crate::laws::merging::{invalid_destinations, numbers, untrue};
+use layercake_engine::merge::numbers::From;
+use layercake_engine::merge::pattern::MAX_OUTPUT;
+use layercake_engine::merge::{Failure as LayFailure, Notice as LayNotice, Strategy};
+use layercake_engine_testing::{invalid_destinations, numbers, untrue};
+use layercake_source::{FileId, NumberedInput, Span, Spanned};
+use layercake_yaml::json::canonical;
+use layercake_yaml::path::{Location, Path};
+use layercake_yaml::{Mapping, Node, Origin, Value, parse};
 
 /// Far longer than any of these tests takes in a debug build on a busy machine.
 const MAX_DURATION: Duration = Duration::from_secs(30);
 
 /// Texts of parts, each in a file of its own.
 #[derive(Default)]
-struct Files(SourceMap);
+struct Files(Vec<String>);
 
 impl Files {
     fn part(&mut self, text: &str) -> Node {
-        let file = self.0.upcoming();
+        let file = FileId::new(u32::try_from(self.0.len()).expect("there are few parts"));
         let mut parsed = parse(file, text);
         assert!(parsed.problems.is_empty(), "{text}: {:?}", parsed.problems);
-        self.0
-            .add(Source::new(RepoPath::new("part"), Ok(text.into())));
+        self.0.push(text.to_owned());
         parsed.documents.remove(0).root
     }
 
     /// Text at a span.
     fn at(&self, span: Span) -> &str {
-        self.0.slice(span)
+        &self.0[span.file.index()][span.range()]
     }
 }
 
@@ -631,7 +629,7 @@ fn lists_of_pairs_merge_as_lists() {
     );
 }
 
-/// The existing key stays, as it is written (5, "Python equality leaks").
+/// The existing key stays, in its own spelling (5, "Python equality leaks").
 #[test]
 fn key_stays_as_it_was_first_written() {
     let merged = merged("1: a\n", "true: b\n");

@@ -1,0 +1,5 @@
+//! Laws of merging over generated values.
+
+mod deckhand;
+mod merging;
+mod patch;
