@@ -129,7 +129,7 @@ const LIBRARIES: [&str; 12] = [
 ];
 
 /// Library crates, by the last word of their names.
-const CRATES: [&str; 3] = ["source", "yaml", "engine"];
+const CRATES: [&str; 4] = ["source", "yaml", "python", "engine"];
 
 /// Text of the source, and the only files that may contain it.
 const RESTRICTED: &[(&str, &[&str])] = &[
@@ -177,7 +177,7 @@ const RESTRICTED: &[(&str, &[&str])] = &[
     ),
     ("sha2::", &["report/html/head.rs", "source/tree.rs"]),
     ("jsonschema::", &["schema/"]),
-    ("fancy_regex", &["engine/merge/pattern/"]),
+    ("fancy_regex", &["python/"]),
 ];
 
 /// Files of `cli/`; each may use the ones before it.

@@ -7,10 +7,10 @@ pub mod cloud_init;
 pub mod deckhand;
 pub mod numbers;
 pub mod patch;
-pub mod pattern;
 
 use std::sync::Arc;
 
+pub use layercake_python as pattern;
 use layercake_source::Span;
 use layercake_yaml::Node;
 use layercake_yaml::path::Location;

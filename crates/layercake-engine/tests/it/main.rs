@@ -3,15 +3,11 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::too_many_lines,
-    clippy::unreadable_literal,
     unreachable_pub,
-    reason = "tests access files, and have literal numbers and long tables"
+    reason = "tests read pages, and have long tables"
 )]
 
-mod found;
-mod limits;
 mod merging;
 mod patch;
-mod pattern;
 mod properties;
 mod stopwatch;

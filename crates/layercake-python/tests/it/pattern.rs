@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use layercake_engine::merge::pattern::{
+use layercake_python::{
     MAX_OUTPUT, Pattern, PatternFailure, Replacement, TemplateErrorKind, float_repr, python_text,
 };
 use layercake_yaml::{Date, Key, Timestamp, Value};

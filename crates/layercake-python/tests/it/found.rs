@@ -1,6 +1,6 @@
 //! Patterns for which fuzzing found a bug (`docs/fuzzing.md`), each headed by the bug.
 
-use layercake_engine::merge::pattern::{Effort, Pattern, PatternFailure, Replacement};
+use layercake_python::{Effort, Pattern, PatternFailure, Replacement};
 
 /// A search just within the step limit used up as many steps at every match, and for every text
 /// that a substitution looks at.

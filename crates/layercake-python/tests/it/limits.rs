@@ -1,6 +1,6 @@
 //! Limits of docs/limits.md: input at the limit is accepted, and one more is reported.
 
-use layercake_engine::merge::pattern::{
+use layercake_python::{
     Effort, MAX_BACKTRACKS, MAX_LOOKS, MAX_OUTPUT, Pattern, PatternFailure, Replacement,
 };
 use layercake_yaml_testing::largest;

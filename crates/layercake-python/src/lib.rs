@@ -6,6 +6,14 @@
 //!
 //! A search that takes too many steps, or a replacement that grows too large, returns a
 //! [`PatternFailure`], so that no pattern can hang the process or exhaust memory.
+//!
+//! # Modules
+//!
+//! Lowest first; a module uses only those above it in this list, and the items of the crate root.
+//!
+//! - `translate`: parsing of a pattern, and its translation for the engine
+//! - `template`: replacement templates
+//! - `text`: values as Python's `str` and `repr` format them
 
 mod template;
 mod text;
@@ -117,7 +125,7 @@ impl Effort {
     }
 
     /// Returns whether searches that succeeded with `other` succeed with this.
-    pub(crate) fn covers(&self, other: &Self) -> bool {
+    pub fn covers(&self, other: &Self) -> bool {
         self.backtracks >= other.backtracks && self.looks >= other.looks
     }
 
@@ -241,7 +249,7 @@ impl Pattern {
     }
 
     /// Returns whether the pattern can be applied.
-    pub(crate) fn is_usable(&self) -> bool {
+    pub fn is_usable(&self) -> bool {
         !matches!(self.inner.matcher, Matcher::Unusable)
     }
 
