@@ -26,7 +26,10 @@ fuzz_target!(|bytes: &[u8]| {
     let semantics = SEMANTICS[bytes.len() % 2];
     if let Some(unchanged) = compared(&head, &head, semantics, Settings::verified()) {
         assert!(unchanged.comparison.edits.is_empty());
-        assert_eq!(describe_changes(&unchanged, false), Vec::<String>::new());
+        assert_eq!(
+            describe_changes(&unchanged.comparison, false),
+            Vec::<String>::new()
+        );
         assert!(unchanged.findings.new.diagnostics.is_empty());
         assert!(unchanged.findings.fixed.diagnostics.is_empty());
     }
@@ -43,8 +46,8 @@ fuzz_target!(|bytes: &[u8]| {
     };
     if have_same_configuration(bytes) {
         assert_eq!(
-            describe_changes(&forward, false),
-            describe_changes(&backward, true)
+            describe_changes(&forward.comparison, false),
+            describe_changes(&backward.comparison, true)
         );
         assert_eq!(
             forward.comparison.edits.len(),

@@ -11,7 +11,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::configuration::MetSources;
 use super::edited::{SetPair, Sides};
 use super::load::{LoadedSide, SetFiles};
-use super::site::{KnownDocuments, MAX_TRIED_DOCUMENTS, OneSide, Related, judged, tables};
+use super::site::{
+    KnownDocuments, MAX_TRIED_DOCUMENTS, OneSide, Related, SiteWork, judged, tables,
+};
 use super::taking::takes_away;
 use super::{Checked, CheckedSite, RenderedSite, Work};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach};
@@ -633,7 +635,8 @@ impl<'a> SiteRun<'_, 'a> {
             self.sides.loaded,
             (side, set),
             known,
-            (other, &|_| Vec::new()),
+            other,
+            &SiteWork::of(self.settings.work),
         )
     }
 

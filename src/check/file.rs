@@ -264,6 +264,11 @@ impl EmptyDocuments {
 }
 
 impl LoadedFile {
+    /// Whether documents are missing because the text cannot be parsed to its end.
+    pub(super) fn breaks_off(&self) -> bool {
+        self.problems.iter().any(|problem| problem.kind.is_fatal())
+    }
+
     /// Facts for the rules, for a file of documents outside of any site.
     pub(super) fn facts<'a>(
         &'a self,

@@ -481,20 +481,27 @@ impl<'t> Files<'t> {
         let may_share = self.is_compared || self.is_session;
         self.known
             .reserve(if may_share { unknown.len() } else { 0 });
-        // The content id may be known only after reading.
         let ids = read
             .into_iter()
             .zip(unknown)
             .map(|(read, (file, identity))| {
-                let identity = Identity {
+                if !may_share {
+                    return read.id;
+                }
+                // The content id may be known only after reading.
+                let by_content = |identity: Identity| Identity {
                     content: read.content,
                     ..identity
                 };
-                let is_shared = may_share && (read.content.is_some() || file.unchanging);
-                if is_shared {
-                    *self.known.entry(identity).or_insert(read.id)
-                } else {
-                    read.id
+                match (read.content.is_some(), file.unchanging) {
+                    (false, false) => read.id,
+                    (true, false) => *self.known.entry(by_content(identity)).or_insert(read.id),
+                    (false, true) => *self.known.entry(identity).or_insert(read.id),
+                    (true, true) => {
+                        let same = self.known.entry(by_content(identity.clone()));
+                        let id = *same.or_insert(read.id);
+                        *self.known.entry(identity).or_insert(id)
+                    }
                 }
             });
         let ids: Vec<FileId> = ids.collect();
@@ -514,7 +521,9 @@ impl<'t> Files<'t> {
         files: &[(&ToRead<'_>, Identity)],
         control: &RunControl,
     ) -> Result<Vec<ReadFile>, Error> {
-        let compared = self.is_compared;
+        // By its content, a file is known on the other side.
+        let has_content =
+            |file: &ToRead<'_>| self.is_compared && (self.is_session || !file.unchanging);
         control
             .progress
             .begin(ProgressUnit::Files, Some(files.len()));
@@ -545,10 +554,8 @@ impl<'t> Files<'t> {
                     return Err(error);
                 }
                 let content = match (&bytes, file.content) {
-                    (Some(Ok(bytes)), None) if compared && !file.unchanging => {
-                        tree.content_of(bytes)
-                    }
-                    (Some(Err(_)) | None, None) if compared && !file.unchanging => {
+                    (Some(Ok(bytes)), None) if has_content(file) => tree.content_of(bytes),
+                    (Some(Err(_)) | None, None) if has_content(file) => {
                         tree.content_of_unread(path)
                     }
                     (_, content) => content,

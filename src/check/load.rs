@@ -11,7 +11,7 @@ use super::file::{AsRead, FileReader, LoadedFile};
 use super::files::{
     Files, FilesSoFar, KnownFiles, PartFile, ReadLater, SideFile, SideFiles, SideSource, SitesRead,
 };
-use super::{AcceptedBy, CheckedSite, Plan, Scope, Work};
+use super::{AcceptedBy, CheckedSite, Plan, Scope, Which, Work};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::render::FileSet;
@@ -36,6 +36,7 @@ use crate::triage::{Baseline, Damage, SitesOfFiles};
 use crate::yaml::{self, Node, Parsed};
 
 /// Files that are rendered together.
+#[derive(Clone)]
 pub(super) struct SetFiles {
     pub(super) name: Option<Arc<str>>,
     pub(super) site_type: Option<Arc<str>>,
@@ -80,6 +81,15 @@ impl SetFiles {
             documents: documents.sum(),
             outputs,
             taken: None,
+        }
+    }
+
+    /// The set with the contents that could be parsed last.
+    pub(super) fn with(&self, unparsed: &UnparsedFiles) -> Self {
+        let last = |file: &FileId| unparsed.get(file).copied().unwrap_or(*file);
+        Self {
+            files: self.files.iter().map(last).collect(),
+            ..self.clone()
         }
     }
 
@@ -159,6 +169,12 @@ pub(super) struct Loaded {
     exposed: Vec<Diagnostic>,
 }
 
+/// Contents of files that could be parsed, by path in the main repository.
+pub(super) type ParsedFiles = BTreeMap<RepoPath, FileId>;
+
+/// Contents of files that could be parsed last, by the current one, which cannot.
+pub(super) type UnparsedFiles = BTreeMap<FileId, FileId>;
+
 /// Parts of a reading that a later one reuses.
 #[derive(Default)]
 struct SoFar {
@@ -166,6 +182,8 @@ struct SoFar {
     files: FilesSoFar,
     /// The configuration, if it was read.
     configured: Option<Configured>,
+    /// Earlier contents, for site definitions that cannot be parsed any more.
+    parsed: ParsedFiles,
 }
 
 impl SoFar {
@@ -218,15 +236,33 @@ impl Loaded {
     }
 
     /// Reads the files of a session again, except for those that are known, which keep their ids.
-    /// Frees the texts that are no longer read. On an error, nothing changes.
-    pub(super) fn read_again(&mut self, plan: &Plan, sites: SitesRead<'_>) -> Result<(), Error> {
+    /// Frees the texts that are no longer read, except for `parsed` ones of files that cannot be
+    /// parsed any more; returns these. On an error, nothing changes.
+    pub(super) fn read_again(
+        &mut self,
+        plan: &Plan,
+        sites: SitesRead<'_>,
+        parsed: ParsedFiles,
+    ) -> Result<UnparsedFiles, Error> {
         let read_before = self.files_read();
-        let mut so_far = self.take(ReadLater::Session);
+        let mut so_far = SoFar {
+            parsed,
+            ..self.take(ReadLater::Session)
+        };
         match Self::of_plan(plan, self.work, Some(sites), &mut so_far) {
             Ok(loaded) => {
                 *self = loaded;
-                self.free_unread(read_before);
-                Ok(())
+                let broken = self
+                    .head_files()
+                    .filter(|file| self.file(file.id).breaks_off());
+                let kept: UnparsedFiles = broken
+                    .filter_map(|file| {
+                        let path = self.sources.get(file.id).path();
+                        Some((file.id, *so_far.parsed.get(path)?))
+                    })
+                    .collect();
+                self.free_unread(read_before, kept.values().copied().collect());
+                Ok(kept)
             }
             Err(error) => {
                 self.put_back(so_far);
@@ -260,6 +296,7 @@ impl Loaded {
                 later,
             },
             configured: Some(mem::take(&mut self.configured)),
+            parsed: ParsedFiles::new(),
         }
     }
 
@@ -272,9 +309,30 @@ impl Loaded {
         self.configured = so_far.configured.unwrap_or_default();
     }
 
-    /// Frees the files that were read before and are not among those of the sides any more.
-    fn free_unread(&mut self, read_before: usize) {
-        let mut read: BTreeSet<FileId> = self.sides().flat_map(LoadedSide::all_files).collect();
+    /// Files of documents on the head's side, in the main repository.
+    fn head_files(&self) -> impl Iterator<Item = &SideFile> {
+        self.head
+            .files
+            .iter()
+            .filter(|file| file.repository.is_none())
+    }
+
+    /// Those of these files that the head has and that can be parsed.
+    pub(super) fn parsed_among(&self, paths: &BTreeSet<RepoPath>) -> ParsedFiles {
+        let parsed = self
+            .head_files()
+            .filter(|file| !self.file(file.id).breaks_off());
+        parsed
+            .map(|file| (self.sources.get(file.id).path(), file.id))
+            .filter(|(path, _)| paths.contains(*path))
+            .map(|(path, id)| (path.clone(), id))
+            .collect()
+    }
+
+    /// Frees the files that were read before and are neither `kept` nor among those of the sides.
+    fn free_unread(&mut self, read_before: usize, kept: BTreeSet<FileId>) {
+        let mut read = kept;
+        read.extend(self.sides().flat_map(LoadedSide::all_files));
         read.extend(self.configured.files());
         for file in read.clone() {
             let mut text = file;
@@ -292,7 +350,7 @@ impl Loaded {
         self.known.retain(|_, file| read.contains(file));
     }
 
-    /// Forgets the content of changed files.
+    /// Forgets which content changed files have.
     pub(super) fn forget(&mut self, files: &BTreeSet<RepoPath>) {
         self.known.retain(|identity, _| !identity.is_of(files));
     }
@@ -344,7 +402,7 @@ impl Loaded {
     /// Those of these files that were not read completely.
     pub(super) fn unread_files(&self, files: impl Iterator<Item = FileId>) -> BTreeSet<FileId> {
         files
-            .filter(|file| self.is_faulty(*file) || self.breaks_off(*file))
+            .filter(|file| self.is_faulty(*file) || self.file(*file).breaks_off())
             .collect()
     }
 
@@ -397,7 +455,7 @@ impl Loaded {
     /// Reads these sides, without baselines; `so_far` as in [`of_plan`](Self::of_plan).
     fn read(
         plan: &Plan,
-        sources: &[SideSource<'_>],
+        to_read: &[SideSource<'_>],
         (work, sites): (Work, SitesRead<'_>),
         so_far: &mut SoFar,
     ) -> Result<(Self, Vec<LoadedSide>), Error> {
@@ -431,8 +489,7 @@ impl Loaded {
             }
             loaded
         };
-        let uses = sources.iter().map(|source| source.uses);
-        let read = match Files::new(plan, sources, (work, sites), &mut so_far.files, &keep) {
+        let read = match Files::new(plan, to_read, (work, sites), &mut so_far.files, &keep) {
             Ok(read) => read,
             Err(error) => {
                 so_far.schemas = schemas;
@@ -451,9 +508,14 @@ impl Loaded {
         add_count(Stage::Documents, || {
             files.iter().map(|file| file.documents.len()).sum()
         });
-        for (side, uses) in sides.iter_mut().zip(uses) {
+        for (side, source) in sides.iter_mut().zip(to_read) {
             time(Stage::List, || {
-                side.find_sets(uses, &mut sources, &files, work);
+                let parsed = (source.which == Which::Head).then_some(&so_far.parsed);
+                let files = ReadFiles {
+                    files: &files,
+                    parsed,
+                };
+                side.find_sets(source.uses, &mut sources, &files, work);
             });
             side.all_sets = side.sets.len();
             side.sets.retain(|set| plan.reaches(set.name.as_ref()));
@@ -492,19 +554,12 @@ impl Loaded {
     /// drops a truncated part.
     pub(super) fn unread_sides(&self, sides: [Option<FileId>; 2]) -> Option<[bool; 2]> {
         let on_sides = |is_so: &dyn Fn(FileId) -> bool| sides.map(|file| file.is_some_and(is_so));
-        let is_unread = on_sides(&|file| self.is_faulty(file) || self.breaks_off(file));
-        let is_unknown =
-            |file| self.is_faulty(file) || (self.breaks_off(file) && !self.file(file).has_parts);
+        let is_unread = on_sides(&|file| self.is_faulty(file) || self.file(file).breaks_off());
+        let is_unknown = |file| {
+            self.is_faulty(file) || (self.file(file).breaks_off() && !self.file(file).has_parts)
+        };
         let is_unknown = on_sides(&is_unknown).contains(&true) || is_unread == [true; 2];
         is_unknown.then_some(is_unread)
-    }
-
-    /// Whether documents of a file are missing because it is unreadable.
-    fn breaks_off(&self, file: FileId) -> bool {
-        self.file(file)
-            .problems
-            .iter()
-            .any(|problem| problem.kind.is_fatal())
     }
 
     /// Whether a file contains something that layercake cannot read but other tools may.
@@ -981,7 +1036,7 @@ impl LoadedSide {
         &mut self,
         uses: Option<&Uses>,
         sources: &mut SourceMap,
-        loaded: &[LoadedFile],
+        read: &ReadFiles<'_>,
         work: Work,
     ) {
         // Two revisions of a further repository are never in one folder.
@@ -1008,20 +1063,20 @@ impl LoadedSide {
             return;
         };
         let Some(layout) = &self.layout else { return };
-        let definition = |file: FileId| loaded[file.index()].definition.as_ref();
         let files: Vec<(FileId, Option<&Node>)> = self
             .files
             .iter()
-            .map(|file| (file.id, definition(file.id)))
+            .map(|file| (file.id, read.definition(file, sources)))
+            .collect();
+        let unread: HashSet<FileId> = files
+            .iter()
+            .filter(|(file, definition)| definition.is_none() && read.is_faulty(*file, sources))
+            .map(|(file, _)| *file)
             .collect();
         self.sets = sites_of(layout, uses, sources, &files, &mut self.layout_problems);
-        let is_unread = |file: FileId| {
-            let has_fault = || sources.get(file).fault().is_some();
-            definition(file).is_none() && (has_fault() || !loaded[file.index()].problems.is_empty())
-        };
         for problem in &mut self.layout_problems {
             if let LayoutProblem::InvalidDefinition { site, at } = problem
-                && is_unread(at.file)
+                && unread.contains(&at.file)
             {
                 *problem = LayoutProblem::UnreadDefinition {
                     site: site.clone(),
@@ -1029,6 +1084,32 @@ impl LoadedSide {
                 };
             }
         }
+    }
+}
+
+/// Files that were read, to find the sites.
+struct ReadFiles<'f> {
+    files: &'f [LoadedFile],
+    /// See [`SoFar::parsed`].
+    parsed: Option<&'f ParsedFiles>,
+}
+
+impl<'f> ReadFiles<'f> {
+    /// The site definition in a file, or in its content that could be parsed last.
+    fn definition(&self, file: &SideFile, sources: &SourceMap) -> Option<&'f Node> {
+        let of = |file: FileId| self.files[file.index()].definition.as_ref();
+        let breaks_off = self.files[file.id.index()].breaks_off();
+        match self
+            .parsed
+            .filter(|_| breaks_off && file.repository.is_none())
+        {
+            Some(parsed) => of(*parsed.get(sources.get(file.id).path())?),
+            None => of(file.id),
+        }
+    }
+
+    fn is_faulty(&self, file: FileId, sources: &SourceMap) -> bool {
+        sources.get(file).fault().is_some() || !self.files[file.index()].problems.is_empty()
     }
 }
 

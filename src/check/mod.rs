@@ -3,6 +3,7 @@
 //! Files are read and parsed once, in parallel. Then sites are processed in parallel. Callers take
 //! what they need of a rendered site in `per_site`, so that not all sites are in memory at once.
 
+mod changes;
 pub mod compare;
 mod configuration;
 mod edited;
@@ -11,11 +12,10 @@ mod files;
 mod judge;
 mod load;
 mod repositories;
-mod run;
-mod session;
 mod site;
 mod states;
 mod taking;
+mod workspace;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
@@ -24,6 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use globset::GlobSet;
 
+pub use self::changes::{Changes, compare, compare_with};
 pub(crate) use self::compare::ComparedWith;
 pub use self::compare::{BothSides, Compared, Settings};
 pub use self::configuration::Configuration;
@@ -32,11 +33,9 @@ use self::file::{AsRead, LoadedFile};
 use self::files::{Files, FilesSoFar, SideSource, SitesRead};
 pub(crate) use self::files::{SiteNames, first_document, sites_reading};
 pub(crate) use self::load::baseline;
-pub use self::run::{compare, compare_with};
-pub(crate) use self::session::NameAndType;
-pub use self::session::Session;
-use self::session::run;
 pub(crate) use self::states::{SiteState, SiteStates, StateAs, StatesAtHand};
+pub(crate) use self::workspace::NameAndType;
+pub use self::workspace::Workspace;
 use crate::cancel::Cancel;
 use crate::diagnostic::Diagnostic;
 use crate::ending::Ending;
@@ -407,7 +406,7 @@ impl Work {
 
 /// Result of a caller for a site of which only some documents are rendered.
 #[derive(Debug)]
-pub(crate) enum Answer<T> {
+pub enum Answer<T> {
     /// The final result.
     Is(T),
     /// These documents must be rendered first.
@@ -537,7 +536,7 @@ pub(crate) fn work_on_sites<T: Send>(
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Result<Checked<T>, Error> {
     let taken = TakenBySite::new();
-    let checked = run(plan, work, &|site| {
+    let checked = Workspace::once(plan.clone(), work)?.check(&|site| {
         taken.add(site, per_site(site));
         Vec::new()
     })?;

@@ -59,8 +59,20 @@ impl KnownDocuments {
     }
 }
 
-/// Returns the requested documents of a site.
-pub(super) type RequestedDocuments<'f> = &'f dyn Fn(&Graph) -> Vec<DocId>;
+/// Work to do on a site.
+pub(super) struct SiteWork<'f> {
+    pub(super) kind: Work,
+    /// Returns the documents to render, for [`Work::Answer`].
+    pub(super) documents: &'f dyn Fn(&Graph) -> Vec<DocId>,
+}
+
+impl SiteWork<'_> {
+    /// Work for which the documents to render are known.
+    pub(super) fn of(kind: Work) -> Self {
+        let documents = &|_: &Graph| Vec::new();
+        Self { kind, documents }
+    }
+}
 
 /// A site on one side, rendered and judged.
 pub(super) struct OneSide<'a> {
@@ -73,14 +85,14 @@ pub(super) struct OneSide<'a> {
 
 impl<'a> OneSide<'a> {
     /// Renders and judges the files of `set`, reusing `known` documents. Relations that did not
-    /// change are taken from `before`, the site's earlier state or other side. `asked` returns the
-    /// needed documents if the run only answers a query.
+    /// change are taken from `before`, the site's earlier state or other side.
     pub(super) fn of(
         plan: &Plan,
         loaded: &'a Loaded,
         (side, set): (&'a LoadedSide, &SetFiles),
         known: &[&KnownDocuments],
-        (before, asked): (Option<&OneSide<'a>>, RequestedDocuments<'_>),
+        before: Option<&OneSide<'a>>,
+        work: &SiteWork<'_>,
     ) -> Self {
         let documents = set
             .files
@@ -94,7 +106,7 @@ impl<'a> OneSide<'a> {
         add_count(Stage::Relate, || 1);
         let graph = &related.graph;
         let rendered = time(Stage::Render, || {
-            let extent = match loaded.work {
+            let extent = match work.kind {
                 Work::Judge | Work::Render => Extent::All,
                 Work::Merge => {
                     let is_of_set = |doc: &DocId| related.sets.member(*doc).is_some();
@@ -106,7 +118,7 @@ impl<'a> OneSide<'a> {
                             .collect(),
                     )
                 }
-                Work::Answer | Work::Relate => Extent::Only(asked(graph)),
+                Work::Answer | Work::Relate => Extent::Only((work.documents)(graph)),
             };
             render_with(graph, (&tables(plan, known), Matching::Texts), extent)
         });
@@ -116,13 +128,13 @@ impl<'a> OneSide<'a> {
             outputs.filter(|(doc, _)| is_made(*doc)).count()
         });
         let facts = related.facts(loaded, &rendered);
-        let mut findings = match loaded.work {
+        let mut findings = match work.kind {
             Work::Judge | Work::Render => time(Stage::Rules, || judged(&facts, known)),
             Work::Merge => time(Stage::Rules, || rules::report_sets(&facts)),
             Work::Answer | Work::Relate => Vec::new(),
         };
         add_count(Stage::Rules, || findings.len());
-        if loaded.work == Work::Judge {
+        if work.kind == Work::Judge {
             let slips = Slips {
                 plan,
                 loaded,

@@ -11,8 +11,8 @@ use super::edited::{Documents, Sides};
 use super::files::SideSource;
 use super::load::{Loaded, LoadedSide, SetFiles};
 use super::repositories::used_repositories;
-use super::session::closed;
-use super::site::{KnownDocuments, OneSide};
+use super::site::{KnownDocuments, OneSide, SiteWork};
+use super::workspace::closed;
 use super::{Checked, Further, Options, Plan, RenderedSite, RunControl, Scope, Which, Work};
 use crate::compare::{Change, Limits};
 use crate::diagnostic::Diagnostic;
@@ -276,7 +276,11 @@ impl<'h> StatesAtHand<'h> {
         };
         let site = set.and_then(|set| {
             guarded(Place::Site(shown), || {
-                OneSide::of(plan, loaded, (side, set), &[self.known], (before, &asked))
+                let work = SiteWork {
+                    kind: self.settings.work,
+                    documents: &asked,
+                };
+                OneSide::of(plan, loaded, (side, set), &[self.known], before, &work)
             })
         });
         let unusable = match set {

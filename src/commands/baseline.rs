@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{BaselineChoice, Selection, Start, Workspace, work_tree};
+use super::{BaselineChoice, Project, Selection, Start, work_tree};
 use crate::check::{self, Checked, Plan, RunControl, check};
 use crate::diagnostic::Suppression;
 use crate::error::{Error, ErrorKind};
@@ -40,8 +40,8 @@ pub fn write(selection: &Selection, control: &RunControl) -> Result<WrittenBasel
         baseline: BaselineChoice::Nothing,
         ..selection.clone()
     };
-    let workspace = open_whole(&nothing)?;
-    let checked = check_whole(&workspace.plan(control))?;
+    let project = open_whole(&nothing)?;
+    let checked = check_whole(&project.plan(control))?;
     let baseline = Baseline::of(&checked.findings.diagnostics, &checked.sources);
     let text = baseline.to_text();
     if is_configured {
@@ -72,8 +72,8 @@ pub fn write(selection: &Selection, control: &RunControl) -> Result<WrittenBasel
 pub fn prune(selection: &Selection, control: &RunControl) -> Result<WrittenBaseline, Error> {
     let BaselinePath { path, file, .. } = place(selection)?;
     let old = read(selection, &path)?;
-    let workspace = open_whole(selection)?;
-    let plan = workspace.plan(control);
+    let project = open_whole(selection)?;
+    let plan = project.plan(control);
     let checked = check_whole(&plan)?;
     let is_off = |entry: &BaselineEntry| {
         let rule = rules::find(&entry.rule);
@@ -136,15 +136,15 @@ fn count(baseline: &Baseline) -> usize {
     baseline.entries.iter().map(|entry| entry.count).sum()
 }
 
-fn open_whole(selection: &Selection) -> Result<Workspace, Error> {
-    let workspace = Workspace::open(selection)?;
-    if workspace.is_limited() {
+fn open_whole(selection: &Selection) -> Result<Project, Error> {
+    let project = Project::open(selection)?;
+    if project.is_limited() {
         let message = "a baseline must cover all findings";
         return Err(
             Error::new(ErrorKind::Usage, message).with_help("remove `--site` and the files")
         );
     }
-    Ok(workspace)
+    Ok(project)
 }
 
 /// Checks everything. Fails after an internal error, because a baseline without the findings it

@@ -3,16 +3,16 @@
 mod facts;
 mod outputs;
 mod values;
-mod walk;
+pub(super) mod walk;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::walk::{Step, Walk};
+use self::walk::{Advanced, Step, Walk};
 use super::explain_value::{SET, no_site};
 use super::history::{CommitIndex, HistoryRequest, RepositoryWithHistory, SiteHistory};
 use super::policy::Selectors;
-use super::{Selection, Workspace, configuration, file_and_line, names};
+use super::{Project, Selection, configuration, file_and_line, names};
 use crate::check::{
     Checked, ProgressUnit, RenderedSite, RunControl, Settings, SiteStates, StateAs, StatesAtHand,
     Work,
@@ -84,16 +84,16 @@ pub fn run(
             work = Work::Judge;
         }
     }
-    let mut workspace = Workspace::open(&selection)?;
-    let files = workspace.take_only();
+    let mut project = Project::open(&selection)?;
+    let files = project.take_only();
     let repository = RepositoryWithHistory::find(&selection)?;
-    let mut history = SiteHistory::open(&workspace, &repository, &request.history)?;
+    let mut history = SiteHistory::open(&project, &repository, &request.history)?;
     let site = (request.site != SET).then(|| request.site.as_str().into());
     let first = match (&selection.revision, &repository.tip) {
         (Some(_), Some(tip)) => history.first_equal(tip, site.as_ref())?,
         (_, tip) => history.work_tree(site.clone(), tip.as_deref())?,
     };
-    let keys = configuration::list_keys(&workspace.configured.config, &[]);
+    let keys = configuration::list_keys(&project.configured.config, &[]);
     let settings = Settings {
         keys,
         work,
@@ -106,7 +106,7 @@ pub fn run(
         .map(|name| name.as_str().into())
         .collect();
     let states = SiteStates::new(
-        workspace.options.clone(),
+        project.options.clone(),
         settings.clone(),
         set,
         names,
@@ -114,7 +114,7 @@ pub fn run(
     );
     control.progress.begin(ProgressUnit::Commits, None);
     let run = BlameRun {
-        workspace: &workspace,
+        project: &project,
         settings: &settings,
         request,
         files,
@@ -140,7 +140,7 @@ type FoundNext<'f, 'w, T, C> = dyn FnMut(&mut Walk<'w, T>, &mut [C]) -> Result<(
 
 /// A `blame` request with its opened repository.
 struct BlameRun<'r> {
-    workspace: &'r Workspace,
+    project: &'r Project,
     settings: &'r Settings,
     request: &'r BlameRequest,
     /// Files given by the user.
@@ -155,12 +155,12 @@ impl BlameRun<'_> {
         walk: &mut Walk<'_, T>,
         look: impl FnOnce(&RenderedSite<'_>, &StatesAtHand<'_>) -> Result<S, Error>,
     ) -> Result<S, Error> {
-        walk.at(self.first, |state, at_hand| match state {
+        walk.at(&[self.first], |at_hand| match at_hand.state(0) {
             StateAs::Site(site) => look(&site, at_hand).map_err(|error| match at_hand.unread() {
                 Some((path, line)) => names::because_unread(&error, &format!("{path}:{line}")),
                 None => error,
             }),
-            StateAs::Absent => Err(no_site(&self.workspace.sites(), &self.request.site)),
+            StateAs::Absent => Err(no_site(&self.project.sites(), &self.request.site)),
             StateAs::Unusable(at) => {
                 let (path, line) = at_hand.file_and_line(at);
                 Err(names::unread(&format!("{path}:{line}")))
@@ -186,12 +186,19 @@ impl BlameRun<'_> {
         let limit = self.request.history.limit.unwrap_or(usize::MAX);
         loop {
             let known = found.len();
-            let continues = walk.advance(step, &mut |change| {
+            let Advanced {
+                commits: finished,
+                continues,
+            } = walk.advance(step, &mut |change| {
                 commits.insert(commit_of(&change));
                 if commits.len() <= limit {
                     found.push(change);
                 }
             })?;
+            walk.states()
+                .control()
+                .progress
+                .add(ProgressUnit::Commits, finished);
             next(walk, &mut found[known..])?;
             let end = if commits.len() > limit || continues && commits.len() == limit {
                 LogEnd::Limited

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use globset::GlobSet;
 
-use super::{Selection, Start, Workspace, cannot_be_found, configuration, globs};
+use super::{Project, Selection, Start, cannot_be_found, configuration, globs};
 use crate::check::{
     Checked, Configuration, GivenHeader, Options, Plan, RenderedSite as SiteAtHand, RunControl,
     Scope, Work, work_on_sites,
@@ -128,9 +128,9 @@ pub fn merge_declared(
         set: !has_sites,
         ..selection.clone()
     };
-    let workspace = Workspace::open(&selection)?;
+    let project = Project::open(&selection)?;
     let wanted = globs(sets)?;
-    let mut plan = workspace.plan(control);
+    let mut plan = project.plan(control);
     if !has_sites {
         // No other files are read as documents.
         plan.scope = Scope::Set(Vec::new());

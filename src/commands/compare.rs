@@ -10,7 +10,7 @@ use super::configuration::{self, ConfigurationSource, FoundConfiguration};
 use super::documents::DocumentGlobs;
 use super::repositories::Bump;
 use super::sides::{self, ChosenSide, Environment, SideSelection};
-use super::{Selection, Workspace, globs};
+use super::{Project, Selection, globs};
 use crate::check::{self, Compared, ComparedWith, Plan, RunControl, Settings};
 use crate::config::Config;
 use crate::error::{Error, ErrorKind};
@@ -127,11 +127,11 @@ fn compared(
     let Opened {
         repository,
         chosen,
-        workspace,
+        project,
     } = opened;
-    let config = &workspace.configured.config;
+    let config = &project.configured.config;
     let gates = against(&chosen.from, gates(request, config)?);
-    let plan = workspace.plan(control);
+    let plan = project.plan(control);
     let before = match chosen.from {
         ChosenSide::Nothing => ComparedWith::Nothing,
         ChosenSide::Commit { .. } | ChosenSide::Index | ChosenSide::WorkTree => ComparedWith::Base,
@@ -141,7 +141,7 @@ fn compared(
         ..settings(request, config)
     };
     let mut compared = compared_outputs(&plan, &settings, &request.documents)?;
-    workspace
+    project
         .repositories
         .add_history(&mut compared.checked.repositories);
     if !chosen.bumps.is_empty() {
@@ -171,13 +171,13 @@ fn compared(
         reason: chosen.chosen.sentence.clone(),
         shallow: repository.is_shallow(),
         edited_files: compared.edited_files.len(),
-        limited: workspace.is_limited() || !request.documents.is_empty(),
+        limited: project.is_limited() || !request.documents.is_empty(),
         linted: true,
         added_ignores: compared.findings.added_ignores,
     };
     let described = describe_repository(&repository);
     let outputs = compared.checked.sites.iter().map(|site| site.outputs).sum();
-    let configured = workspace.configured;
+    let configured = project.configured;
     let documents = request.documents.clone();
     Ok(ComparisonOutcome {
         compared,
@@ -222,7 +222,7 @@ fn compared_outputs(
 pub(super) struct Opened {
     repository: Repository,
     pub(super) chosen: sides::ChosenSides,
-    pub(super) workspace: Workspace,
+    pub(super) project: Project,
 }
 
 /// Opens the two requested sides. `None` if no comparison is requested, the environment gives no
@@ -251,14 +251,14 @@ fn open_in(
         let Some(chosen) = sides::choose(&repository, wanted, &environment)? else {
             return Ok(None);
         };
-        let workspace = match reading {
-            SitesToRead::All => Some(Workspace::open_sides(selection, &repository, &chosen)?),
-            SitesToRead::Reached => Workspace::open_reached(selection, &repository, &chosen)?,
+        let project = match reading {
+            SitesToRead::All => Some(Project::open_sides(selection, &repository, &chosen)?),
+            SitesToRead::Reached => Project::open_reached(selection, &repository, &chosen)?,
         };
-        Ok(workspace.map(|workspace| Opened {
+        Ok(project.map(|project| Opened {
             repository,
             chosen,
-            workspace,
+            project,
         }))
     })
 }

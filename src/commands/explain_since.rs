@@ -31,7 +31,7 @@ pub fn run(
 ) -> Result<(Checked<()>, ProvenanceDiff), Error> {
     let opened = compare::open(selection, wanted, &Environment::default(), SitesToRead::All)?;
     let Some(Opened {
-        chosen, workspace, ..
+        chosen, project, ..
     }) = opened
     else {
         return Err(Error::new(
@@ -53,7 +53,7 @@ pub fn run(
             });
         }
     };
-    let compared = compare_with(&workspace.plan(control), &settings, &ask)?;
+    let compared = compare_with(&project.plan(control), &settings, &ask)?;
     let Some([base, head]) = answers.into_inner() else {
         let sites = compared.checked.sites.iter();
         let sites: Vec<_> = sites

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::provenance::{self, Line, ValueQuestion};
-use super::{Selection, Workspace, names};
-use crate::check::{Answer, Checked, NameAndType, RenderedSite, RunControl, Session, SiteNames};
+use super::{Project, Selection, names};
+use crate::check::{Answer, Checked, NameAndType, RenderedSite, RunControl, SiteNames, Workspace};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op};
 use crate::merge::deckhand::Method;
@@ -32,11 +32,11 @@ pub fn one(
     question: &ValueQuestion,
     control: &RunControl,
 ) -> Result<(Checked<()>, ExplainedValue), Error> {
-    let workspace = Workspace::open(selection)?;
-    let plan = workspace.plan(control);
+    let project = Project::open(selection)?;
+    let plan = project.plan(control);
     let asked = SiteNames::from([site.into()]);
-    let mut session = Session::new(plan, Some(asked.clone()))?;
-    let answers = session.ask(Some(&asked), |at_hand| {
+    let mut workspace = Workspace::asking(plan, Some(asked.clone()))?;
+    let answers = workspace.ask(Some(&asked), |at_hand| {
         if !is_called(at_hand, site) {
             return Answer::Is(None);
         }
@@ -50,19 +50,19 @@ pub fn one(
         ))
     })?;
     let answer = answers.into_values().find_map(|answer| answer);
-    let answer = answer.unwrap_or_else(|| Err(no_site(&session.sites(), site)));
+    let answer = answer.unwrap_or_else(|| Err(no_site(&workspace.sites(), site)));
     let (mut way, candidates) = match answer {
         Ok(answer) => answer,
-        Err(error) => return Err(names::or_unread(error, &session.close())),
+        Err(error) => return Err(names::or_unread(error, &workspace.close())),
     };
     let files = candidates
         .iter()
-        .map(|candidate| session.path_of(candidate.document));
-    let reading = workspace.sites_reading(files);
-    session.read(reading.clone())?;
-    let reaches = session.ask(reading.as_ref(), |site| reaches(site, &candidates))?;
-    way.changes = changes(&way, &candidates, &site_names(&session), &reaches);
-    Ok((session.close(), way))
+        .map(|candidate| workspace.path_of(candidate.document));
+    let reading = project.sites_reading(files);
+    workspace.read(reading.clone())?;
+    let reaches = workspace.ask(reading.as_ref(), |site| reaches(site, &candidates))?;
+    way.changes = changes(&way, &candidates, &site_names(&workspace), &reaches);
+    Ok((workspace.close(), way))
 }
 
 /// Place of the document that a question names in a site.
@@ -72,19 +72,19 @@ pub(super) fn document(
     question: &ValueQuestion,
     control: &RunControl,
 ) -> Result<(Checked<()>, Span), Error> {
-    let workspace = Workspace::open(selection)?;
-    let plan = workspace.plan(control);
+    let project = Project::open(selection)?;
+    let plan = project.plan(control);
     let asked = SiteNames::from([site.into()]);
-    let mut session = Session::new(plan, Some(asked.clone()))?;
-    let answers = session.ask(Some(&asked), |at_hand| {
+    let mut workspace = Workspace::asking(plan, Some(asked.clone()))?;
+    let answers = workspace.ask(Some(&asked), |at_hand| {
         let document = || provenance::document(at_hand, question);
         let is_it = is_called(at_hand, site);
         Answer::Is(is_it.then(|| document().map(|doc| at_hand.graph.recipe(doc).span)))
     })?;
     let answer = answers.into_values().flatten().next();
-    match answer.unwrap_or_else(|| Err(no_site(&session.sites(), site))) {
-        Ok(at) => Ok((session.close(), at)),
-        Err(error) => Err(names::or_unread(error, &session.close())),
+    match answer.unwrap_or_else(|| Err(no_site(&workspace.sites(), site))) {
+        Ok(at) => Ok((workspace.close(), at)),
+        Err(error) => Err(names::or_unread(error, &workspace.close())),
     }
 }
 
@@ -97,7 +97,7 @@ pub fn all(
     question: &ValueQuestion,
     control: &RunControl,
 ) -> Result<(Checked<()>, Vec<SiteValue>), Error> {
-    let workspace = Workspace::open(selection)?;
+    let project = Project::open(selection)?;
     let way = |at_hand: &RenderedSite<'_>| {
         let needed = at_hand.unrequested(meant(at_hand, question));
         if !needed.is_empty() {
@@ -105,10 +105,10 @@ pub fn all(
         }
         Answer::Is(provenance::way(at_hand, question))
     };
-    let plan = workspace.plan(control);
-    let mut session = Session::new(plan, None)?;
+    let plan = project.plan(control);
+    let mut workspace = Workspace::asking(plan, None)?;
     let (mut values, mut first_error) = (Vec::new(), None);
-    for (site, answer) in session.ask(None, way)? {
+    for (site, answer) in workspace.ask(None, way)? {
         let way = answer
             .map_err(|error| first_error.get_or_insert(error).kind())
             .ok();
@@ -116,9 +116,9 @@ pub fn all(
     }
     match first_error {
         Some(error) if values.iter().all(|value| value.way.is_none()) => {
-            Err(names::or_unread(error, &session.close()))
+            Err(names::or_unread(error, &workspace.close()))
         }
-        Some(_) | None => Ok((session.close(), values)),
+        Some(_) | None => Ok((workspace.close(), values)),
     }
 }
 
@@ -142,12 +142,12 @@ pub fn why_not(
         .with_help("write it as FILE:LINE, e.g. `global/software/config/versions.yaml:12`")
     })?;
     let files = vec![file];
-    let mut workspace = Workspace::open(&Selection {
+    let mut project = Project::open(&Selection {
         files,
         ..selection.clone()
     })?;
-    let given = workspace.take_only();
-    let plan = workspace.plan(control);
+    let given = project.take_only();
+    let plan = project.plan(control);
     let asked = |at_hand: &RenderedSite<'_>| {
         if !is_called(at_hand, site) {
             return Answer::Is(None);
@@ -162,14 +162,14 @@ pub fn why_not(
         }
     };
     let only = SiteNames::from([site.into()]);
-    let mut session = Session::new(plan, Some(only.clone()))?;
-    let answer = session
+    let mut workspace = Workspace::asking(plan, Some(only.clone()))?;
+    let answer = workspace
         .ask(Some(&only), asked)?
         .into_values()
         .find_map(|answer| answer);
-    match answer.unwrap_or_else(|| Err(no_site(&session.sites(), site))) {
-        Ok(texts) => Ok((session.close(), texts)),
-        Err(error) => Err(names::or_unread(error, &session.close())),
+    match answer.unwrap_or_else(|| Err(no_site(&workspace.sites(), site))) {
+        Ok(texts) => Ok((workspace.close(), texts)),
+        Err(error) => Err(names::or_unread(error, &workspace.close())),
     }
 }
 
@@ -182,9 +182,9 @@ pub(super) fn is_called(at_hand: &RenderedSite<'_>, site: &str) -> bool {
     at_hand.site.name.as_deref().unwrap_or(SET) == site
 }
 
-/// Sites of a session, as named in reports.
-pub(super) fn site_names(session: &Session) -> Vec<SiteName> {
-    let sites = session.sites().into_iter();
+/// Sites of a workspace, as named in reports.
+pub(super) fn site_names(workspace: &Workspace) -> Vec<SiteName> {
+    let sites = workspace.sites().into_iter();
     sites
         .map(|(name, site_type)| SiteName { name, site_type })
         .collect()

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::check::{Checked, RenderedSite, RunControl, Work, work_on_sites};
 use crate::commands::documents::DocumentGlobs;
-use crate::commands::{Selection, Workspace, names};
+use crate::commands::{Project, Selection, names};
 use crate::error::Error;
 use crate::graph::{Op, Recipe};
 use crate::report::graph::{DocumentGraph, EdgeKind, GraphEdge, GraphNode};
@@ -22,8 +22,8 @@ pub fn run(
     control: &RunControl,
 ) -> Result<(Checked<()>, Vec<DocumentGraph>), Error> {
     let filter = documents.matcher()?;
-    let workspace = Workspace::open_asked(selection)?;
-    let plan = workspace.plan(control);
+    let project = Project::open_asked(selection)?;
+    let plan = project.plan(control);
     let taken = work_on_sites(&plan, Work::Render, |site| {
         let graph = of_site(site);
         let keys: BTreeSet<DocKey> = graph.nodes.iter().map(|node| node.key.clone()).collect();

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use globset::GlobSet;
 
 use super::repositories::Opening;
-use super::{Selection, Workspace, configuration};
+use super::{Project, Selection, configuration};
 use crate::cancel::Cancel;
 use crate::check::{self, Further, SiteState};
 use crate::error::{Error, ErrorKind};
@@ -211,12 +211,12 @@ pub(super) struct PinChange {
 }
 
 impl<'w> SiteHistory<'w> {
-    /// History of the repository of `workspace`.
+    /// History of the repository of `project`.
     ///
     /// # Errors
     /// If the history cannot be read.
     pub(super) fn open(
-        workspace: &'w Workspace,
+        project: &'w Project,
         repository: &'w RepositoryWithHistory,
         request: &HistoryRequest,
     ) -> Result<Self, Error> {
@@ -224,9 +224,9 @@ impl<'w> SiteHistory<'w> {
         let RepositoryWithHistory {
             repository, from, ..
         } = repository;
-        let excluded = configuration::glob_set(&workspace.configured.config.discover.exclude)?;
+        let excluded = configuration::glob_set(&project.configured.config.discover.exclude)?;
         let roots = folders_around(from.clone()).collect();
-        let (is_by_site, clones) = (workspace.is_by_site(), workspace.repositories.opening());
+        let (is_by_site, clones) = (project.is_by_site(), project.repositories.opening());
         Ok(Self {
             excluded,
             is_by_site,

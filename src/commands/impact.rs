@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::explain_value::{self, site_names};
 use super::names::NamedValue;
 use super::provenance::{self, Line, ValueQuestion};
-use super::{Selection, Workspace, names, places};
-use crate::check::{Answer, Checked, RenderedSite, RunControl, Session};
+use super::{Project, Selection, names, places};
+use crate::check::{Answer, Checked, RenderedSite, RunControl, Workspace};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op, Recipe, Step};
 use crate::render::flow::{Flow, MAX_REACHED, flow, flow_of_document, flow_of_rendered, may_enter};
@@ -34,14 +34,14 @@ pub fn run(
         ..selection.clone()
     })?;
     let is_whole = entered.files.is_empty();
-    let mut workspace = Workspace::open(&entered)?;
+    let mut project = Project::open(&entered)?;
     // Findings are not needed, and the path may be a whole folder.
-    let given = match &workspace.scope {
-        super::WorkspaceScope::Repository(layout) if is_whole => vec![layout.root.clone()],
-        super::WorkspaceScope::Repository(_) => workspace.take_only(),
-        super::WorkspaceScope::Set(files) => files.clone(),
+    let given = match &project.scope {
+        super::ProjectScope::Repository(layout) if is_whole => vec![layout.root.clone()],
+        super::ProjectScope::Repository(_) => project.take_only(),
+        super::ProjectScope::Set(files) => files.clone(),
     };
-    of_place(&workspace, &given, (place, line), control)
+    of_place(&project, &given, (place, line), control)
 }
 
 /// Outputs that the text could change which sets a value of a site's output; without a path, those
@@ -94,30 +94,30 @@ pub fn of_value(
         checked.sources.path_of(at).clone(),
         names::file_and_line(&checked, at),
     );
-    let workspace = Workspace::open(selection)?;
-    of_place(&workspace, &[given], (&place, Some(line)), control)
+    let project = Project::open(selection)?;
+    of_place(&project, &[given], (&place, Some(line)), control)
 }
 
 /// Outputs that the text at a place in these files could change.
 fn of_place(
-    workspace: &Workspace,
+    project: &Project,
     given: &[RepoPath],
     (place, line): (&str, Option<usize>),
     control: &RunControl,
 ) -> Result<(Checked<()>, Impact), Error> {
-    let plan = workspace.plan(control);
-    let reading = workspace.sites_reading(given);
-    let mut session = Session::new(plan, reading.clone())?;
-    let answers = session.ask(reading.as_ref(), |site| match needed(site, given, line) {
+    let plan = project.plan(control);
+    let reading = project.sites_reading(given);
+    let mut workspace = Workspace::asking(plan, reading.clone())?;
+    let answers = workspace.ask(reading.as_ref(), |site| match needed(site, given, line) {
         docs if docs.is_empty() => Answer::Is(of_site(site, given, line)),
         docs => Answer::Needs(docs),
     })?;
     let sites = answers.into_values().collect();
     let impact = Impact {
-        sites: site_names(&session),
+        sites: site_names(&workspace),
         ..gather(place, line, sites)
     };
-    let checked = session.close();
+    let checked = workspace.close();
     let is_given = |at: &&Span| {
         let path = checked.sources.path_of(**at);
         given

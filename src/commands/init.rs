@@ -9,7 +9,7 @@ use std::sync::Arc;
 use self::hooks::with_hook;
 use super::configuration::ConfigurationSource;
 use super::policy::Selectors;
-use super::{Selection, Start, Workspace};
+use super::{Project, Selection, Start};
 use crate::check::{RunControl, check};
 use crate::config::NAMES;
 use crate::diagnostic::Diagnostic;
@@ -143,7 +143,7 @@ fn undecided(directory: &Path, control: &RunControl) -> Undecided {
         ..Selection::of(directory.to_owned())
     };
     let checked =
-        Workspace::open(&selection).and_then(|workspace| check(&workspace.plan(control), |_| ()));
+        Project::open(&selection).and_then(|project| check(&project.plan(control), |_| ()));
     let Ok(checked) = checked else {
         return Undecided {
             places: None,

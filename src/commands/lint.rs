@@ -3,7 +3,7 @@
 use crate::check::{Checked, RunControl, check};
 use crate::commands::compare::{self, ComparisonOutcome, ComparisonRequest, SitesToRead};
 use crate::commands::configuration::FoundConfiguration;
-use crate::commands::{Selection, Workspace};
+use crate::commands::{Project, Selection};
 use crate::error::Error;
 use crate::report::model::ReportedRepository;
 
@@ -32,12 +32,12 @@ pub fn run(
     if let Some(outcome) = compare::run(selection, request, SitesToRead::All, control)? {
         return Ok(Linted::Two(Box::new(outcome)));
     }
-    let workspace = Workspace::open(selection)?;
-    let checked = check(&workspace.plan(control), |_| ())?;
+    let project = Project::open(selection)?;
+    let checked = check(&project.plan(control), |_| ())?;
     let repository = compare::checked_repository(selection)?;
     Ok(Linted::One(
         Box::new(checked),
-        Box::new(workspace.configured),
+        Box::new(project.configured),
         repository,
     ))
 }

@@ -1,19 +1,20 @@
 //! `layercake log`: commits that changed outputs, with these outputs.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use globset::GlobSet;
 
+use super::blame::walk::{Before, CommitsAtHand, Done, Known, Walk};
 use super::documents::{DocumentGlobs, DocumentMatcher};
 use super::history::{CommitIndex, HistoryRequest, RepositoryWithHistory, SiteHistory};
-use super::{Selection, Workspace, configuration, globs, names};
+use super::{Project, Selection, configuration, globs, names};
 use crate::check::{ProgressUnit, RunControl, Settings, SiteStates, StateAs, StatesAtHand, Work};
 use crate::compare::Change;
 use crate::error::{Error, ErrorKind};
 use crate::report::View;
 use crate::report::log::{CommitEffect, LogEnd, OutputEffect, SiteEffect, UnusableSite};
-use crate::source::{DocKey, RepoPath};
+use crate::source::DocKey;
 use crate::yaml::diff::Difference;
 use crate::yaml::path::Location;
 
@@ -41,7 +42,7 @@ pub fn run(
     found: &mut dyn FnMut(CommitEffect) -> bool,
 ) -> Result<LogEnd, Error> {
     // A site may exist only in earlier commits.
-    let workspace = Workspace::open(&Selection {
+    let project = Project::open(&Selection {
         sites: Vec::new(),
         ..selection.clone()
     })?;
@@ -52,15 +53,15 @@ pub fn run(
             "the repository has no commits yet",
         ));
     };
-    let history = SiteHistory::open(&workspace, &repository, &request.history)?;
-    let keys = configuration::list_keys(&workspace.configured.config, &[]);
+    let history = SiteHistory::open(&project, &repository, &request.history)?;
+    let keys = configuration::list_keys(&project.configured.config, &[]);
     let settings = Settings {
         keys,
         work: Work::Render,
         ..Settings::default()
     };
     let states = SiteStates::new(
-        workspace.options.clone(),
+        project.options.clone(),
         settings,
         None,
         BTreeSet::new(),
@@ -70,16 +71,13 @@ pub fn run(
         sites: globs(&selection.sites)?,
         documents: request.documents.matcher()?,
     };
-    let (unusable, seen) = (BTreeMap::new(), SeenNames::default());
     let mut walk = LogWalk {
-        history,
-        states,
+        walk: Walk::new(history, states),
         filter,
-        unusable,
-        seen,
+        seen: SeenNames::default(),
     };
     walk.look_at_newest(tip)?;
-    let ids = walk.history.ids(tip)?;
+    let ids = walk.walk.history.ids(tip)?;
     control
         .progress
         .begin(ProgressUnit::Commits, Some(ids.len()));
@@ -140,9 +138,6 @@ impl SeenNames {
 /// Number of commits whose sites are processed together.
 const COMMITS_AT_ONCE: usize = 32;
 
-/// Maximum number of states of sites that are in memory together, unless one commit has more.
-const MAX_STATES: usize = 64;
-
 /// Filter for outputs.
 struct Filter {
     sites: Option<GlobSet>,
@@ -156,75 +151,83 @@ impl Filter {
 }
 
 struct LogWalk<'w> {
-    history: SiteHistory<'w>,
-    states: SiteStates,
+    /// Follows the sites of the current commits, by their indexes, to the earlier states that they are
+    /// compared with.
+    walk: Walk<'w, usize>,
     filter: Filter,
-    /// Places of the faults in commits that cannot be rendered.
-    unusable: BTreeMap<CommitIndex, Option<(RepoPath, u32)>>,
     seen: SeenNames,
 }
 
-/// A site in a commit, to compare with its earlier states.
-#[derive(Clone, Copy)]
-struct SiteTask {
-    /// Index among the current commits.
-    at: usize,
-    head: CommitIndex,
+/// Effect of a commit on a site.
+enum OnSite {
+    Changed(SiteEffect),
+    Unusable(UnusableSite),
 }
 
 impl LogWalk<'_> {
     /// Loads the sites of the newest commit, which decide what is secret in all others.
     fn look_at_newest(&mut self, tip: &str) -> Result<(), Error> {
-        let mut states = Vec::new();
+        let mut commits = Vec::new();
         for site in self.sites(tip)? {
-            let index = self.history.first_equal(tip, Some(&site))?;
-            states.push(self.history.state(index)?);
+            commits.push(self.walk.history.first_equal(tip, Some(&site))?);
         }
-        if states.is_empty() {
+        if commits.is_empty() {
             return Ok(());
         }
         let is_filtered = !self.filter.documents.matches_all();
         let outputs = &mut self.seen.outputs;
-        self.states
-            .look(&states, self.history.further(), |at_hand| {
-                for index in (0..states.len()).filter(|_| is_filtered) {
-                    if let StateAs::Site(site) = at_hand.state(index) {
-                        outputs.extend(site.graph.outputs().map(|(_, recipe)| recipe.key.clone()));
-                    }
+        self.walk.at(&commits, |states| {
+            for index in (0..commits.len()).filter(|_| is_filtered) {
+                if let StateAs::Site(site) = states.state(index) {
+                    outputs.extend(site.graph.outputs().map(|(_, recipe)| recipe.key.clone()));
                 }
-            })
+            }
+        })
     }
 
     /// Effects of these commits.
     fn effects(&mut self, ids: &[String]) -> Result<Vec<CommitEffect>, Error> {
         let mut effects = Vec::new();
-        let mut tasks = VecDeque::new();
         for (at, id) in ids.iter().enumerate() {
-            let commit = self.history.commit_at(id, None)?;
-            let commit = self.history.commit(commit).commit.clone();
+            let commit = self.walk.history.commit_at(id, None)?;
+            let commit = self.walk.history.commit(commit).commit.clone();
             effects.push(CommitEffect::of(commit.expect("a commit was requested")));
             for site in self.sites(id)? {
-                let head = self.history.commit_at(id, Some(&site))?;
-                if self.history.equal_parent(head)?.is_none() {
-                    tasks.push_back(SiteTask { at, head });
+                let head = self.walk.history.commit_at(id, Some(&site))?;
+                if self.walk.history.equal_parent(head)?.is_none() {
+                    self.walk.follow(head, vec![at]);
                 }
             }
         }
-        while !tasks.is_empty() {
-            self.advance(&mut tasks, &mut effects)?;
-        }
+        let filter = &self.filter;
+        let step = |at_hand: &CommitsAtHand<'_, '_>, head, commits: &[usize]| {
+            on_site(at_hand, head, commits, filter)
+        };
+        let mut add = |(at, on_site): (usize, OnSite)| {
+            let CommitEffect {
+                sites, unusable, ..
+            } = &mut effects[at];
+            match on_site {
+                OnSite::Changed(effect) => sites.push(effect),
+                OnSite::Unusable(site) => unusable.push(site),
+            }
+        };
+        while self.walk.advance(&step, &mut add)?.continues {}
         for effect in &mut effects {
             effect.sites.sort_by(|one, other| one.site.cmp(&other.site));
+            effect
+                .unusable
+                .sort_by(|one, other| one.site.cmp(&other.site));
         }
         Ok(effects)
     }
 
     /// Requested sites of a commit, and those that it removed.
     fn sites(&mut self, id: &str) -> Result<BTreeSet<Arc<str>>, Error> {
-        let mut sites = BTreeSet::clone(&*self.history.sites(id)?);
+        let mut sites = BTreeSet::clone(&*self.walk.history.sites(id)?);
         let mut gone: Option<BTreeSet<Arc<str>>> = None;
-        for parent in self.history.parents_of(id)? {
-            let of_parent = self.history.sites(&parent)?;
+        for parent in self.walk.history.parents_of(id)? {
+            let of_parent = self.walk.history.sites(&parent)?;
             gone = Some(match gone {
                 None => of_parent.difference(&sites).cloned().collect(),
                 Some(gone) => gone.intersection(&of_parent).cloned().collect(),
@@ -238,9 +241,9 @@ impl LogWalk<'_> {
             sites.clone()
         };
         for site in renamed {
-            let index = self.history.commit_at(id, Some(&site))?;
-            for parent in &*self.history.parents(index)? {
-                if let Some(before) = &self.history.commit(*parent).site {
+            let index = self.walk.history.commit_at(id, Some(&site))?;
+            for parent in &*self.walk.history.parents(index)? {
+                if let Some(before) = &self.walk.history.commit(*parent).site {
                     gone.remove(before);
                 }
             }
@@ -250,138 +253,79 @@ impl LogWalk<'_> {
         sites.retain(|site| self.filter.has_site(site));
         Ok(sites)
     }
-
-    /// Processes as many tasks as fit in memory together, and returns the others.
-    fn advance(
-        &mut self,
-        tasks: &mut VecDeque<SiteTask>,
-        effects: &mut [CommitEffect],
-    ) -> Result<(), Error> {
-        let mut chosen: Vec<(SiteTask, Bases)> = Vec::new();
-        let mut commits: BTreeSet<CommitIndex> = BTreeSet::new();
-        while let Some(task) = tasks.front().copied() {
-            let bases = self.bases(task.head)?;
-            commits.extend(bases.known.iter().copied().chain([task.head]));
-            if commits.len() > MAX_STATES && !chosen.is_empty() {
-                break;
-            }
-            tasks.pop_front();
-            chosen.push((task, bases));
-        }
-        let wanted = chosen
-            .iter()
-            .flat_map(|(task, bases)| bases.known.iter().chain([&task.head]));
-        let mut commits: Vec<CommitIndex> = wanted.copied().collect();
-        // Adjacent states of a site share most of their relations.
-        commits.sort_by_key(|index| {
-            let commit = self.history.commit(*index);
-            (
-                commit.site.clone(),
-                std::cmp::Reverse(commit.time()),
-                *index,
-            )
-        });
-        commits.dedup();
-        let mut states = Vec::with_capacity(commits.len());
-        for commit in &commits {
-            states.push(self.history.state(*commit)?);
-        }
-        let indexes: HashMap<CommitIndex, usize> = commits
-            .iter()
-            .enumerate()
-            .map(|(at, commit)| (*commit, at))
-            .collect();
-        let Self {
-            history,
-            states: site_states,
-            filter,
-            unusable,
-            ..
-        } = self;
-        site_states.look(&states, history.further(), |at_hand| {
-            let (sources, secrets, opaque) = at_hand.texts();
-            let view = View::new(sources, &secrets, &opaque);
-            for commit in &commits {
-                match at_hand.state(indexes[commit]) {
-                    StateAs::Unusable(at) => {
-                        unusable.insert(*commit, Some(at_hand.file_and_line(at)));
-                    }
-                    StateAs::Failed => drop(unusable.insert(*commit, None)),
-                    StateAs::Site(_) | StateAs::Absent => {}
-                }
-            }
-            for (task, bases) in chosen {
-                if bases.known.iter().any(|base| unusable.contains_key(base)) {
-                    tasks.push_back(task);
-                    continue;
-                }
-                let site = history.commit(task.head).site.clone().unwrap_or_default();
-                let effect = &mut effects[task.at];
-                if let Some(at) = unusable.get(&task.head) {
-                    effect.unusable.push(UnusableSite {
-                        site,
-                        at: at.clone(),
-                    });
-                    continue;
-                }
-                let head = indexes[&task.head];
-                let outputs = if bases.known.is_empty() && !history.commit(task.head).is_cut() {
-                    added(at_hand, head, filter)
-                } else {
-                    let known = bases.known.iter().map(|base| indexes[base]);
-                    changed(at_hand, head, known, filter, &view)
-                };
-                let before = bases
-                    .known
-                    .first()
-                    .and_then(|base| history.commit(*base).site.clone());
-                if !outputs.is_empty() {
-                    let is_renamed = before.as_ref() != Some(&site);
-                    let renamed_from = before.filter(|_| is_renamed);
-                    let passed_over = bases.passed_over;
-                    let passed_over = passed_over
-                        .iter()
-                        .filter_map(|it| history.commit(*it).commit.as_ref());
-                    let passed_over = passed_over.map(|commit| commit.id.clone()).collect();
-                    effect.sites.push(SiteEffect {
-                        site,
-                        renamed_from,
-                        passed_over,
-                        outputs,
-                    });
-                }
-            }
-        })
-    }
-
-    /// Commits to compare a site with: its parents, or their nearest ancestors that can be
-    /// rendered.
-    fn bases(&mut self, head: CommitIndex) -> Result<Bases, Error> {
-        let mut bases = Bases::default();
-        let mut open: Vec<CommitIndex> = vec![head];
-        while let Some(commit) = open.pop() {
-            let mut next = Vec::new();
-            for parent in &*self.history.parents(commit)? {
-                if bases.known.contains(parent) || bases.passed_over.contains(parent) {
-                    continue;
-                }
-                if self.unusable.contains_key(parent) {
-                    bases.passed_over.push(*parent);
-                    next.push(*parent);
-                } else {
-                    bases.known.push(*parent);
-                }
-            }
-            open.extend(next.into_iter().rev());
-        }
-        Ok(bases)
-    }
 }
 
-#[derive(Default)]
-struct Bases {
-    known: Vec<CommitIndex>,
-    passed_over: Vec<CommitIndex>,
+/// Effect of a commit on its site, if any, for each of these commits. `None` if earlier states are
+/// needed that are not in memory.
+fn on_site(
+    at_hand: &CommitsAtHand<'_, '_>,
+    head: CommitIndex,
+    commits: &[usize],
+    filter: &Filter,
+) -> Option<Done<usize, (usize, OnSite)>> {
+    let CommitsAtHand {
+        history, states, ..
+    } = at_hand;
+    let site = history.commit(head).site.clone().unwrap_or_default();
+    let mut done = Done::default();
+    let on_site = match at_hand.site(head)? {
+        Known::Not(at) => {
+            done.unusable.insert(head, at);
+            let at = at.map(|at| states.file_and_line(at));
+            Some(OnSite::Unusable(UnusableSite { site, at }))
+        }
+        Known::Is(_) => {
+            let is_known = |commit| {
+                Some(match at_hand.site(commit)? {
+                    Known::Is(_) => Known::Is(()),
+                    Known::Not(at) => Known::Not(at),
+                })
+            };
+            let before = at_hand.before(head, &is_known, &mut done.unusable)?;
+            effect_on_site(at_hand, head, site, &before, filter).map(OnSite::Changed)
+        }
+    };
+    // Each state of a site is of one commit.
+    done.changes.extend(commits.first().copied().zip(on_site));
+    Some(done)
+}
+
+/// Outputs of a site that differ from all earlier states; `None` if there are none.
+fn effect_on_site(
+    at_hand: &CommitsAtHand<'_, '_>,
+    head: CommitIndex,
+    site: Arc<str>,
+    before: &Before<()>,
+    filter: &Filter,
+) -> Option<SiteEffect> {
+    let CommitsAtHand {
+        history, states, ..
+    } = at_hand;
+    let index = at_hand.index_of(head)?;
+    let outputs = if before.known.is_empty() && !history.commit(head).is_cut() {
+        added(states, index, filter)
+    } else {
+        let (sources, secrets, opaque) = states.texts();
+        let view = View::new(sources, &secrets, &opaque);
+        let bases = before
+            .known
+            .iter()
+            .filter_map(|(base, ())| at_hand.index_of(*base));
+        changed(states, index, bases, filter, &view)
+    };
+    if outputs.is_empty() {
+        return None;
+    }
+    let first = before.known.first();
+    let earlier = first.and_then(|(base, ())| history.commit(*base).site.clone());
+    let passed_over = before.passed_over.iter();
+    let passed_over = passed_over.filter_map(|it| history.commit(*it).commit.as_ref());
+    Some(SiteEffect {
+        renamed_from: earlier.filter(|earlier| *earlier != site),
+        site,
+        passed_over: passed_over.map(|commit| commit.id.clone()).collect(),
+        outputs,
+    })
 }
 
 /// Keeps the differences of an output at which it also differs from another base. Returns whether

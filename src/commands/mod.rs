@@ -112,12 +112,12 @@ pub enum BaselineChoice {
 }
 
 /// A selection with its trees opened.
-pub struct Workspace {
+pub struct Project {
     tree: SharedTree,
     /// Base side: its files, and their layout if it is a site repository.
     base: Option<(SharedTree, Option<Arc<Layout>>)>,
     repositories: OpenedRepositories,
-    scope: WorkspaceScope,
+    scope: ProjectScope,
     /// Compared sites; all if `None`.
     reached: Option<Arc<SiteNames>>,
     options: Arc<Options>,
@@ -125,12 +125,12 @@ pub struct Workspace {
     pub(crate) configured: FoundConfiguration,
 }
 
-enum WorkspaceScope {
+enum ProjectScope {
     Repository(Arc<Layout>),
     Set(Vec<RepoPath>),
 }
 
-impl Workspace {
+impl Project {
     /// Opens what the selection names.
     ///
     /// # Errors
@@ -140,10 +140,10 @@ impl Workspace {
         time(Stage::Start, open)
     }
 
-    /// As [`Workspace::open`], for a verb that reports only on the requested sites.
+    /// As [`Project::open`], for a verb that reports only on the requested sites.
     ///
     /// # Errors
-    /// As [`Workspace::open`].
+    /// As [`Project::open`].
     pub(crate) fn open_asked(selection: &Selection) -> Result<Self, Error> {
         let is_name = |glob: &String| {
             !glob.is_empty() && !glob.contains(['*', '?', '[', ']', '{', '}', '\\', '/'])
@@ -159,7 +159,7 @@ impl Workspace {
     /// Opens both sides of a comparison of what the selection names.
     ///
     /// # Errors
-    /// As [`Workspace::open`]; also if a side cannot be read completely.
+    /// As [`Project::open`]; also if a side cannot be read completely.
     pub fn open_sides(
         selection: &Selection,
         repository: &Repository,
@@ -169,13 +169,13 @@ impl Workspace {
             let base = sides::open(repository, &sides.from)?;
             let head = sides::open(repository, &sides.to)?;
             let start = Start::on_sides(repository, sides, selection, [base, head])?;
-            let workspace = Self::from(start, selection, &[])?;
-            workspace.repositories.ensure_read(&sides.bumps)?;
-            workspace.with_sites_of(selection)
+            let project = Self::from(start, selection, &[])?;
+            project.repositories.ensure_read(&sides.bumps)?;
+            project.with_sites_of(selection)
         })
     }
 
-    /// As [`Workspace::open_sides`], limited to the sites that the edits can reach. `None` if other
+    /// As [`Project::open_sides`], limited to the sites that the edits can reach. `None` if other
     /// sites have to be read to know the new findings.
     pub(crate) fn open_reached(
         selection: &Selection,
@@ -192,11 +192,11 @@ impl Workspace {
             };
             let trees = trees.map(|tree| Arc::new(tree) as SharedTree);
             let start = Start::on_sides(repository, sides, selection, trees)?;
-            let workspace = Self::from(start, selection, &[])?;
-            let is_whole = workspace.reads_by_site(&root);
+            let project = Self::from(start, selection, &[])?;
+            let is_whole = project.reads_by_site(&root);
             Ok(is_whole.then_some(Self {
                 reached: Some(Arc::new(sites)),
-                ..workspace
+                ..project
             }))
         })
     }
@@ -206,7 +206,7 @@ impl Workspace {
     /// all sites.
     fn reads_by_site(&self, root: &RepoPath) -> bool {
         let is_there =
-            matches!(&self.scope, WorkspaceScope::Repository(layout) if layout.root == *root);
+            matches!(&self.scope, ProjectScope::Repository(layout) if layout.root == *root);
         let has_baseline = |tree: &SharedTree| {
             let read = self.options.baseline.as_ref().map(|path| tree.read(path));
             read.is_some_and(|read| !read.is_err_and(|error| error.is_missing()))
@@ -245,13 +245,13 @@ impl Workspace {
             time(Stage::List, || start.layouts(sites))?
         };
         let (scope, only) = match layout {
-            Some(layout) => (WorkspaceScope::Repository(Arc::new(layout)), given),
+            Some(layout) => (ProjectScope::Repository(Arc::new(layout)), given),
             None if !selection.set => return Err(no_repository(&start)),
-            None if given.is_empty() => (WorkspaceScope::Set(vec![start.from.clone()]), given),
-            None => (WorkspaceScope::Set(given), Vec::new()),
+            None if given.is_empty() => (ProjectScope::Set(vec![start.from.clone()]), given),
+            None => (ProjectScope::Set(given), Vec::new()),
         };
         let repositories = match &scope {
-            WorkspaceScope::Repository(layout) => {
+            ProjectScope::Repository(layout) => {
                 if start.finds_configuration(selection) {
                     crate::config::refuse_in_layers(layout.files.iter().map(|file| &file.path))?;
                 }
@@ -259,7 +259,7 @@ impl Workspace {
                 let base = base.map(|(tree, layout)| (tree as &dyn Tree, layout));
                 time(Stage::List, || clones.open((&start.tree, layout), base))
             }
-            WorkspaceScope::Set(_) => clones.unopened(),
+            ProjectScope::Set(_) => clones.unopened(),
         };
         repositories.ensure_there(&only)?;
         let baseline = match &selection.baseline {
@@ -298,7 +298,7 @@ impl Workspace {
 
     /// Checks that each requested site exists.
     fn with_sites_of(self, selection: &Selection) -> Result<Self, Error> {
-        let WorkspaceScope::Repository(layout) = &self.scope else {
+        let ProjectScope::Repository(layout) = &self.scope else {
             return Ok(self);
         };
         let base = self.base.iter().filter_map(|(_, layout)| layout.as_ref());
@@ -326,7 +326,7 @@ impl Workspace {
         &self,
         files: impl IntoIterator<Item = &'f RepoPath>,
     ) -> Option<SiteNames> {
-        let WorkspaceScope::Repository(layout) = &self.scope else {
+        let ProjectScope::Repository(layout) = &self.scope else {
             return None;
         };
         if !self.options.configuration.sets.is_empty() {
@@ -338,17 +338,17 @@ impl Workspace {
     /// All sites, with or without a usable definition.
     fn sites(&self) -> Vec<NameAndType> {
         match &self.scope {
-            WorkspaceScope::Repository(layout) => layout
+            ProjectScope::Repository(layout) => layout
                 .definitions()
                 .map(|(site, _)| (Some(site.clone()), None))
                 .collect(),
-            WorkspaceScope::Set(_) => vec![(None, None)],
+            ProjectScope::Set(_) => vec![(None, None)],
         }
     }
 
     /// Whether a site consists only of its layers.
     fn is_by_site(&self) -> bool {
-        let is_repository = matches!(self.scope, WorkspaceScope::Repository(_));
+        let is_repository = matches!(self.scope, ProjectScope::Repository(_));
         is_repository && self.options.configuration.sets.is_empty()
     }
 
@@ -360,8 +360,8 @@ impl Workspace {
     /// Plan of a run over the opened trees.
     pub fn plan(&self, control: &RunControl) -> Plan {
         let scope = match &self.scope {
-            WorkspaceScope::Set(paths) => Scope::Set(paths.clone()),
-            WorkspaceScope::Repository(layout) => Scope::Repository {
+            ProjectScope::Set(paths) => Scope::Set(paths.clone()),
+            ProjectScope::Repository(layout) => Scope::Repository {
                 layout: layout.clone(),
                 further: self.repositories.further.clone(),
                 uses: self.repositories.head.clone(),

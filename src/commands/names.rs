@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::documents::DocumentGlobs;
 use super::provenance::ValueQuestion;
 use super::sides::Range;
-use super::{Selection, Start, Workspace, places};
+use super::{Project, Selection, Start, places};
 use crate::check::{Checked, RunControl, Work, work_on_sites};
 use crate::error::{Error, ErrorKind, UnknownWord, shell_word};
 use crate::near::help_for_unknown;
@@ -403,9 +403,9 @@ fn meaning(selection: &Selection, word: &str) -> Option<Meaning> {
 }
 
 fn document_or_schema(selection: &Selection, start: &Start, word: &str) -> Option<Meaning> {
-    let workspace = Workspace::open(selection).ok()?;
+    let project = Project::open(selection).ok()?;
     let control = RunControl::default();
-    let plan = workspace.plan(&control);
+    let plan = project.plan(&control);
     let meant = work_on_sites(&plan, Work::Relate, |site| {
         let mut recipes = site.graph.iter().map(|(_, recipe)| recipe);
         let found = recipes.find(|it| *it.key.name == *word || *it.key.schema == *word)?;

@@ -2,7 +2,7 @@
 //! The baseline for measuring the cost of other verbs.
 
 use crate::check::{ParseTotals, RunControl, parse};
-use crate::commands::{Selection, Workspace};
+use crate::commands::{Project, Selection};
 use crate::error::Error;
 
 /// Reads and parses the files.
@@ -10,6 +10,6 @@ use crate::error::Error;
 /// # Errors
 /// If a step fails.
 pub fn run(selection: &Selection, control: &RunControl) -> Result<ParseTotals, Error> {
-    let workspace = Workspace::open(selection)?;
-    parse(&workspace.plan(control))
+    let project = Project::open(selection)?;
+    parse(&project.plan(control))
 }

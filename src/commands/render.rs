@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::check::{Checked, RenderedSite as SiteAtHand, RunControl, Work, work_on_sites};
 use crate::commands::documents::DocumentGlobs;
-use crate::commands::{Selection, Workspace, names, provenance};
+use crate::commands::{Project, Selection, names, provenance};
 use crate::error::Error;
 use crate::graph::{DocId, Recipe};
 use crate::report::{RenderedDocument, SiteDocuments};
@@ -60,13 +60,13 @@ pub fn run(
     control: &RunControl,
 ) -> Result<Rendering, Error> {
     let open = if wanted.is_judged {
-        Workspace::open
+        Project::open
     } else {
-        Workspace::open_asked
+        Project::open_asked
     };
-    let workspace = open(selection)?;
+    let project = open(selection)?;
     let filter = wanted.documents.matcher()?;
-    let plan = workspace.plan(control);
+    let plan = project.plan(control);
     let per_site = |site: &SiteAtHand<'_>| {
         let path = wanted.path.as_deref();
         outputs(site, path, &|key, file| {

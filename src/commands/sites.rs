@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::check::{CheckedSite, RunControl, Work, work_on_sites};
-use crate::commands::{Selection, Workspace};
+use crate::commands::{Project, Selection};
 use crate::error::Error;
 use crate::report::SiteRow;
 
@@ -23,8 +23,8 @@ pub struct Listed {
 /// # Errors
 /// If a step fails.
 pub fn run(selection: &Selection, control: &RunControl) -> Result<Listed, Error> {
-    let workspace = Workspace::open(selection)?;
-    let checked = work_on_sites(&workspace.plan(control), Work::Relate, |_| ())?;
+    let project = Project::open(selection)?;
+    let checked = work_on_sites(&project.plan(control), Work::Relate, |_| ())?;
     Ok(Listed {
         rows: checked.sites.iter().map(row).collect(),
         undefined: checked.undefined,

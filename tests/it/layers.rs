@@ -216,9 +216,9 @@ const CHECK: [&str; 14] = [
     "site",
     "taking",
     "compare",
-    "session",
+    "workspace",
+    "changes",
     "states",
-    "run",
     "mod",
 ];
 

@@ -10,9 +10,9 @@ mod matching;
 mod oracle;
 mod parts;
 mod repository;
-mod session;
 mod slips;
 mod unread;
+mod workspace;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Walk through the history of a site, for any number of items. Items that a step cannot pass on to
+//! Walk through the history of one or more sites, for any number of items. Items that a step cannot pass on to
 //! a parent belong to the current commit.
 
 use std::cell::{OnceCell, RefCell};
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::facts::{EditsBetween, FindingSubject, texts_of_findings};
-use crate::check::{ProgressUnit, RenderedSite, SiteStates, StateAs, StatesAtHand};
+use crate::check::{RenderedSite, SiteStates, StateAs, StatesAtHand};
 use crate::commands::history::{CommitIndex, SiteHistory};
 use crate::error::Error;
 use crate::graph::DocId;
@@ -16,8 +16,8 @@ use crate::source::{DocKey, FileId, Span};
 use crate::yaml::Node;
 
 /// A walk through the history with the items that it traces.
-pub(super) struct Walk<'w, T> {
-    pub(super) history: SiteHistory<'w>,
+pub(in crate::commands) struct Walk<'w, T> {
+    pub(in crate::commands) history: SiteHistory<'w>,
     /// `None` while lent to another walk.
     states: Option<SiteStates>,
     /// Items still to be traced, by the commit they were traced to, newest commit first.
@@ -25,20 +25,29 @@ pub(super) struct Walk<'w, T> {
     /// Number of commits that are in memory at a time.
     window: usize,
     /// Commits that cannot be rendered, with the place of the fault.
-    pub(super) unusable: BTreeMap<CommitIndex, Option<Span>>,
+    pub(in crate::commands) unusable: BTreeMap<CommitIndex, Option<Span>>,
+}
+
+/// Progress of a walk.
+#[derive(Default)]
+pub(in crate::commands) struct Advanced {
+    /// Number of finished commits.
+    pub(in crate::commands) commits: usize,
+    /// Whether there is more to do.
+    pub(in crate::commands) continues: bool,
 }
 
 /// Result for the items at a commit.
-pub(super) struct Done<T, C> {
+pub(in crate::commands) struct Done<T, C> {
     /// Items that are equal in an earlier commit.
-    pub(super) passed_on: Vec<(CommitIndex, T)>,
+    pub(in crate::commands) passed_on: Vec<(CommitIndex, T)>,
     /// Changes by the commit.
-    pub(super) changes: Vec<C>,
-    pub(super) unusable: BTreeMap<CommitIndex, Option<Span>>,
+    pub(in crate::commands) changes: Vec<C>,
+    pub(in crate::commands) unusable: BTreeMap<CommitIndex, Option<Span>>,
 }
 
 /// A step of a walk for the items at a commit. `None` if commits are needed that are not in memory.
-pub(super) type Step<'f, T, C> =
+pub(in crate::commands) type Step<'f, T, C> =
     &'f dyn Fn(&CommitsAtHand<'_, '_>, CommitIndex, &[T]) -> Option<Done<T, C>>;
 
 impl<T, C> Default for Done<T, C> {
@@ -52,7 +61,7 @@ impl<T, C> Default for Done<T, C> {
 }
 
 impl<'w, T> Walk<'w, T> {
-    pub(super) fn new(history: SiteHistory<'w>, states: SiteStates) -> Self {
+    pub(in crate::commands) fn new(history: SiteHistory<'w>, states: SiteStates) -> Self {
         let (states, pending, unusable) = (Some(states), BTreeMap::new(), BTreeMap::new());
         Self {
             history,
@@ -84,24 +93,26 @@ impl<'w, T> Walk<'w, T> {
         self.states.as_ref().expect("the states are not lent")
     }
 
-    /// Result of `look` for one commit.
+    /// Result of `look` for the states at these commits.
     ///
     /// # Errors
-    /// If its files cannot be read.
-    pub(super) fn at<S>(
+    /// If their files cannot be read.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub(in crate::commands) fn at<S>(
         &mut self,
-        commit: CommitIndex,
-        look: impl FnOnce(StateAs<'_>, &StatesAtHand<'_>) -> S,
+        commits: &[CommitIndex],
+        look: impl FnOnce(&StatesAtHand<'_>) -> S,
     ) -> Result<S, Error> {
-        let states = [self.history.state(commit)?];
+        let states = commits.iter().map(|commit| self.history.state(*commit));
+        let states = states.collect::<Result<Vec<_>, Error>>()?;
         let site_states = self.states.as_mut().expect("the states are not lent");
-        site_states.look(&states, self.history.further(), |at_hand| {
-            look(at_hand.state(0), at_hand)
-        })
+        site_states.look(&states, self.history.further(), look)
     }
 
     /// Adds items to trace from a commit on.
-    pub(super) fn follow(&mut self, commit: CommitIndex, items: Vec<T>) {
+    pub(in crate::commands) fn follow(&mut self, commit: CommitIndex, items: Vec<T>) {
         let time = Reverse(self.history.commit(commit).time());
         self.pending
             .entry((time, commit))
@@ -109,27 +120,24 @@ impl<'w, T> Walk<'w, T> {
             .extend(items);
     }
 
-    /// Continues as far as the commits in memory allow, and passes every change to `found`. Returns
-    /// whether there is more to do.
+    /// Continues as far as the commits in memory allow, and passes every change to `found`.
     ///
     /// # Errors
     /// If files or commits cannot be read.
-    pub(super) fn advance<C>(
+    pub(in crate::commands) fn advance<C>(
         &mut self,
         step: Step<'_, T, C>,
         found: &mut dyn FnMut(C),
-    ) -> Result<bool, Error> {
+    ) -> Result<Advanced, Error> {
         /// Maximum number of commits that are in memory at a time, unless one step needs more.
         const MAX_WINDOW: usize = 64;
         let commits = self.next_commits()?;
         if commits.is_empty() {
-            return Ok(false);
+            return Ok(Advanced::default());
         }
-        let mut states = Vec::with_capacity(commits.len());
-        for commit in &commits {
-            states.push(self.history.state(*commit)?);
-        }
-        let mut has_moved = false;
+        let states = commits.iter().map(|commit| self.history.state(*commit));
+        let states = states.collect::<Result<Vec<_>, Error>>()?;
+        let mut finished = 0;
         let Self {
             history,
             states: site_states,
@@ -139,7 +147,6 @@ impl<'w, T> Walk<'w, T> {
         } = self;
         let (history, site_states) = (&*history, site_states.as_mut());
         let site_states = site_states.expect("the states are not lent");
-        let control = site_states.control().clone();
         site_states.look(&states, history.further(), |at_hand| {
             let at_hand = CommitsAtHand::new(history, at_hand, &commits);
             while let Some(entry) = pending.first_entry() {
@@ -147,8 +154,7 @@ impl<'w, T> Walk<'w, T> {
                     break;
                 };
                 entry.remove();
-                control.progress.add(ProgressUnit::Commits, 1);
-                has_moved = true;
+                finished += 1;
                 unusable.extend(done.unusable);
                 for (commit, item) in done.passed_on {
                     let time = Reverse(history.commit(commit).time());
@@ -157,13 +163,16 @@ impl<'w, T> Walk<'w, T> {
                 done.changes.into_iter().for_each(&mut *found);
             }
         })?;
-        let most = if has_moved {
+        let most = if finished > 0 {
             MAX_WINDOW.max(self.window)
         } else {
             usize::MAX
         };
         self.window = (self.window * 2).min(most);
-        Ok(!self.pending.is_empty())
+        Ok(Advanced {
+            commits: finished,
+            continues: !self.pending.is_empty(),
+        })
     }
 
     /// Commits to load next: those with pending items, and their parents.
@@ -182,14 +191,19 @@ impl<'w, T> Walk<'w, T> {
                 }
             }
         }
+        // Adjacent states of a site share most of their relations.
+        chosen.sort_by_key(|commit| {
+            let at = self.history.commit(*commit);
+            (at.site.clone(), Reverse(at.time()), *commit)
+        });
         Ok(chosen)
     }
 }
 
 /// Commits that are in memory together.
-pub(super) struct CommitsAtHand<'s, 'h> {
-    pub(super) history: &'s SiteHistory<'s>,
-    pub(super) states: &'s StatesAtHand<'h>,
+pub(in crate::commands) struct CommitsAtHand<'s, 'h> {
+    pub(in crate::commands) history: &'s SiteHistory<'s>,
+    pub(in crate::commands) states: &'s StatesAtHand<'h>,
     /// Index of the state of each commit.
     indexes: HashMap<CommitIndex, usize>,
     /// Outputs of each state by schema and name.
@@ -208,7 +222,7 @@ type KnownEdits = Option<Rc<EditsBetween>>;
 type OutputsByName<'s> = HashMap<(&'s str, &'s str), Vec<DocId>>;
 
 /// Knowledge about a commit in memory.
-pub(super) enum Known<K> {
+pub(in crate::commands) enum Known<K> {
     /// Known.
     Is(K),
     /// Unknown, because this place is unreadable or unusable.
@@ -216,9 +230,9 @@ pub(super) enum Known<K> {
 }
 
 /// Earlier commits, as far as anything is known of them.
-pub(super) struct Before<K> {
-    pub(super) known: Vec<(CommitIndex, K)>,
-    pub(super) passed_over: Vec<CommitIndex>,
+pub(in crate::commands) struct Before<K> {
+    pub(in crate::commands) known: Vec<(CommitIndex, K)>,
+    pub(in crate::commands) passed_over: Vec<CommitIndex>,
 }
 
 /// An output in one commit.
@@ -303,12 +317,15 @@ impl<'s, 'h> CommitsAtHand<'s, 'h> {
     }
 
     /// Index of the state of a commit, if it is in memory.
-    pub(super) fn index_of(&self, commit: CommitIndex) -> Option<usize> {
+    pub(in crate::commands) fn index_of(&self, commit: CommitIndex) -> Option<usize> {
         self.indexes.get(&commit).copied()
     }
 
     /// The site in a commit that is in memory, `None` inside if it does not exist.
-    pub(super) fn site(&self, commit: CommitIndex) -> Option<Known<Option<RenderedSite<'s>>>> {
+    pub(in crate::commands) fn site(
+        &self,
+        commit: CommitIndex,
+    ) -> Option<Known<Option<RenderedSite<'s>>>> {
         let states: &'s StatesAtHand<'h> = self.states;
         Some(match states.state(self.index_of(commit)?) {
             StateAs::Site(site) => Known::Is(Some(site)),
@@ -395,7 +412,7 @@ impl<'s, 'h> CommitsAtHand<'s, 'h> {
 
     /// Parents of a commit; a parent that cannot be rendered is replaced by its own parents. `None`
     /// if one is not in memory.
-    pub(super) fn before<K>(
+    pub(in crate::commands) fn before<K>(
         &self,
         commit: CommitIndex,
         known: &dyn Fn(CommitIndex) -> Option<Known<K>>,

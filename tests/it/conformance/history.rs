@@ -6,7 +6,7 @@ use std::process::Command;
 
 use layercake::check::{Checked, RunControl, check};
 use layercake::commands::policy::Selectors;
-use layercake::commands::{BaselineChoice, Selection, Workspace};
+use layercake::commands::{BaselineChoice, Project, Selection};
 use layercake::diagnostic::Diagnostic;
 use rayon::prelude::*;
 
@@ -191,9 +191,9 @@ fn checked(repository: &Treasuremap, commit: &str, select: &str) -> Checked<()> 
         baseline: BaselineChoice::Nothing,
         ..Selection::of(repository.path())
     };
-    let workspace = Workspace::open(&selection).unwrap_or_else(|error| panic!("{commit}: {error}"));
+    let project = Project::open(&selection).unwrap_or_else(|error| panic!("{commit}: {error}"));
     let control = RunControl::default();
-    check(&workspace.plan(&control), |_| ()).expect("the commit can be checked")
+    check(&project.plan(&control), |_| ()).expect("the commit can be checked")
 }
 
 impl Treasuremap {

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use layercake::check::{Checked, Compared, RunControl, Settings, check, compare};
 use layercake::commands::configuration::SemanticsFlags;
 use layercake::commands::sides::{Environment, SideSelection, choose};
-use layercake::commands::{BaselineChoice, Selection, Workspace};
+use layercake::commands::{BaselineChoice, Project, Selection};
 use layercake::compare::{Attribution, Proof};
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
@@ -371,9 +371,9 @@ impl Split {
             revision: Some(tag(commit)),
             ..self.selection(given)
         };
-        let workspace = Workspace::open(&selection).unwrap_or_else(|it| panic!("{commit}: {it}"));
+        let project = Project::open(&selection).unwrap_or_else(|it| panic!("{commit}: {it}"));
         let control = RunControl::default();
-        check(&workspace.plan(&control), outputs).expect("the commit can be checked")
+        check(&project.plan(&control), outputs).expect("the commit can be checked")
     }
 
     /// Every recorded commit renders to the recorded documents, except for the site definitions.
@@ -427,14 +427,14 @@ impl Split {
         };
         let sides = choose(&repository, &wanted, &Environment::default());
         let sides = sides.expect("both are there").expect("two sides are named");
-        let workspace = Workspace::open_sides(&self.selection(given), &repository, &sides);
-        let workspace = workspace.unwrap_or_else(|error| panic!("{sides:?}: {error}"));
+        let project = Project::open_sides(&self.selection(given), &repository, &sides);
+        let project = project.unwrap_or_else(|error| panic!("{sides:?}: {error}"));
         let control = RunControl::default();
         let settings = Settings {
             attribution,
             ..Settings::default()
         };
-        compare(&workspace.plan(&control), &settings).expect("two commits can be compared")
+        compare(&project.plan(&control), &settings).expect("two commits can be compared")
     }
 
     /// Each site of the commit with different pins has the same report as in a separate run.

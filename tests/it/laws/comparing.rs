@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use layercake::check::Compared;
+use layercake::compare::reach::Comparison;
 use layercake::compare::{Change, Status};
 use layercake::report::canonical;
 use layercake::source::Triple;
@@ -51,8 +52,8 @@ pub fn seen(change: &Change, is_swapped: bool) -> String {
     )
 }
 
-pub fn describe_changes(compared: &Compared, is_swapped: bool) -> Vec<String> {
-    let outputs = compared.comparison.outputs.iter();
+pub fn describe_changes(comparison: &Comparison, is_swapped: bool) -> Vec<String> {
+    let outputs = comparison.outputs.iter();
     let mut all: Vec<String> = outputs.map(|change| seen(change, is_swapped)).collect();
     all.sort();
     all

@@ -137,7 +137,7 @@ proptest! {
         for semantics in SEMANTICS {
             let compared = compared(&tree, &tree, semantics, Settings::verified());
             prop_assert!(compared.comparison.edits.is_empty());
-            prop_assert_eq!(describe_changes(&compared, false), Vec::<String>::new());
+            prop_assert_eq!(describe_changes(&compared.comparison, false), Vec::<String>::new());
             prop_assert!(compared.findings.new.diagnostics.is_empty());
             prop_assert!(compared.findings.fixed.diagnostics.is_empty());
         }
@@ -154,7 +154,7 @@ proptest! {
             if there.checked.secrets.len() != back.checked.secrets.len() {
                 continue;
             }
-            prop_assert_eq!(describe_changes(&there, false), describe_changes(&back, true));
+            prop_assert_eq!(describe_changes(&there.comparison, false), describe_changes(&back.comparison, true));
             // Only new findings follow from edits, so that others are counted there.
             let rules = |findings: &layercake::triage::Findings| {
                 // A secret is exposed in one direction only.

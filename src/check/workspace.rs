@@ -1,5 +1,6 @@
-//! Files of one side that were read, and are queried, rendered and judged once, or again after some
-//! of them changed. Unchanged files are not processed again.
+//! Files that were read, with what was made of them. A verb opens a workspace and asks it: about one
+//! side, or about the changes between two; once, or again after files changed. Unchanged files are
+//! not processed again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
@@ -10,10 +11,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use rayon::prelude::*;
 
 use super::configuration::MetSources;
+use super::edited::Sides;
 use super::files::{SiteNames, SitesRead};
-use super::load::{Loaded, SetFiles, files_of_several};
+use super::load::{Loaded, SetFiles, UnparsedFiles, files_of_several};
 use super::repositories::used_repositories;
-use super::site::{KnownDocuments, OneSide};
+use super::site::{KnownDocuments, OneSide, SiteWork};
 use super::{
     Answer, Checked, CheckedSite, Plan, ProgressUnit, RenderedSite, RunControl, TakenBySite, Work,
 };
@@ -30,17 +32,19 @@ use crate::triage::Findings;
 /// Name and type of a site; `None` for a set without layout.
 pub(crate) type NameAndType = (Option<Arc<str>>, Option<Arc<str>>);
 
-/// Files that were read and can be queried several times.
-///
-/// A session of [`Work::Answer`] renders documents as its queries need them, without rules. One of
-/// [`Work::Judge`] returns all findings.
-pub struct Session {
-    plan: Plan,
-    loaded: Loaded,
+/// Files of one side, or of two, that were read and can be asked about several times. Only
+/// [`Workspace::findings`] and [`Workspace::changes`] judge; other questions render what they need.
+pub struct Workspace {
+    pub(super) plan: Plan,
+    pub(super) loaded: Loaded,
     /// Sites whose files were read completely; `None` for all sites.
     read: Option<SiteNames>,
-    /// Rendered documents that several sites share.
-    known: KnownDocuments,
+    /// Requested sites of the head. Files that cannot be parsed any more have the content that could
+    /// be parsed last.
+    sets: Vec<SetFiles>,
+    unparsed: UnparsedFiles,
+    /// Rendered documents that several sites, or both sides of a site, share.
+    pub(super) known: KnownDocuments,
     /// Sites with their last findings, by name.
     judged: JudgedSites,
     /// Internal failures.
@@ -73,18 +77,19 @@ impl JudgedSite {
     }
 }
 
-impl Session {
-    /// Reads the files of these sites (`None` for all sites) and the definitions of all. Reads
-    /// everything if sites may share more than layers, as in a set of files without layout.
+impl Workspace {
+    /// Reads the files of these sites (`None` for all sites) and the definitions of all, for
+    /// questions. Reads everything if sites may share more than layers, as in a set of files without
+    /// layout.
     ///
     /// # Errors
     /// As [`check`](super::check).
-    pub(crate) fn new(plan: Plan, sites: Option<SiteNames>) -> Result<Self, Error> {
+    pub(crate) fn asking(plan: Plan, sites: Option<SiteNames>) -> Result<Self, Error> {
         let sites = sites.filter(|_| plan.is_by_site());
         Self::open(plan, Work::Answer, sites)
     }
 
-    /// Reads all files of the plan, to judge them.
+    /// Reads all files of the plan, to judge them, compare them and ask about them.
     ///
     /// # Errors
     /// As [`check`](super::check).
@@ -92,18 +97,31 @@ impl Session {
         Self::open(plan, Work::Judge, None)
     }
 
+    /// Reads the files that the work needs, for one question.
+    pub(super) fn once(plan: Plan, work: Work) -> Result<Self, Error> {
+        let loaded = Loaded::new(&plan, work)?;
+        Ok(Self::of(plan, loaded, None))
+    }
+
     fn open(plan: Plan, work: Work, read: Option<SiteNames>) -> Result<Self, Error> {
         let sites = Self::sites_read(&plan, work, read.as_ref());
         let loaded = Loaded::for_session(&plan, work, sites)?;
-        let known = KnownDocuments::of_files(shared_files(&plan, &loaded));
-        Ok(Self {
+        Ok(Self::of(plan, loaded, read))
+    }
+
+    fn of(plan: Plan, loaded: Loaded, read: Option<SiteNames>) -> Self {
+        let sets: Vec<SetFiles> = loaded.head.wanted(&plan).into_iter().cloned().collect();
+        let known = KnownDocuments::of_files(shared_files(&plan, &loaded, &sets));
+        Self {
             plan,
             loaded,
             read,
+            sets,
+            unparsed: UnparsedFiles::new(),
             known,
             judged: JudgedSites::new(),
             failures: Vec::new(),
-        })
+        }
     }
 
     /// Reads the files of these sites, too (`None` for all sites), as far as they were not read yet.
@@ -116,12 +134,13 @@ impl Session {
             (Some(read), Some(more)) if more.is_subset(read) => return Ok(()),
             (Some(read), more) => more.map(|more| more.union(read).cloned().collect()),
         };
-        self.read_again(self.plan.clone(), read)
+        self.read_again(self.plan.clone(), read, &BTreeSet::new())
     }
 
     /// Replaces the state after `files` were changed, added or removed, as `plan` reads them now.
-    /// All other files are unchanged. Texts that are no longer read are freed. On an error, the
-    /// session keeps its state.
+    /// All other files are unchanged. Texts that are no longer read are freed. A file that cannot be
+    /// parsed any more keeps its last documents for findings elsewhere and for questions. On an error,
+    /// the workspace keeps its state.
     ///
     /// # Errors
     /// As [`check`](super::check).
@@ -131,17 +150,31 @@ impl Session {
             *self = Self::open(plan, self.loaded.work, self.read.clone())?;
             return Ok(());
         }
-        self.loaded.forget(files);
-        self.read_again(plan, self.read.clone())?;
+        self.read_again(plan, self.read.clone(), files)?;
         // They are about earlier texts.
         self.failures.clear();
         Ok(())
     }
 
-    fn read_again(&mut self, plan: Plan, read: Option<SiteNames>) -> Result<(), Error> {
+    fn read_again(
+        &mut self,
+        plan: Plan,
+        read: Option<SiteNames>,
+        changed: &BTreeSet<RepoPath>,
+    ) -> Result<(), Error> {
+        let mut parsed = self.loaded.parsed_among(changed);
+        let path = |file: FileId| self.loaded.sources.get(file).path().clone();
+        parsed.extend(
+            self.unparsed
+                .iter()
+                .map(|(file, last)| (path(*file), *last)),
+        );
+        self.loaded.forget(changed);
         let sites = Self::sites_read(&plan, self.loaded.work, read.as_ref());
-        self.loaded.read_again(&plan, sites)?;
-        let files = shared_files(&plan, &self.loaded);
+        self.unparsed = self.loaded.read_again(&plan, sites, parsed)?;
+        let sets = self.loaded.head.wanted(&plan).into_iter();
+        self.sets = sets.map(|set| set.with(&self.unparsed)).collect();
+        let files = shared_files(&plan, &self.loaded, &self.sets);
         self.known = mem::take(&mut self.known).keeping(files);
         (self.plan, self.read) = (plan, read);
         Ok(())
@@ -158,7 +191,7 @@ impl Session {
 
     /// The sites, by name.
     pub(crate) fn sites(&self) -> Vec<NameAndType> {
-        let sites = self.loaded.head.wanted(&self.plan).into_iter();
+        let sites = self.sets.iter();
         sites
             .map(|set| (set.name.clone(), set.site_type.clone()))
             .collect()
@@ -175,7 +208,7 @@ impl Session {
     ///
     /// # Errors
     /// If the run is cancelled.
-    pub(crate) fn ask<T: Send>(
+    pub fn ask<T: Send>(
         &mut self,
         only: Option<&SiteNames>,
         per_site: impl Fn(&RenderedSite<'_>) -> Answer<T> + Sync,
@@ -196,18 +229,17 @@ impl Session {
         only: Option<&SiteNames>,
         per_site: &PerSite<'_>,
     ) -> Result<(), Error> {
-        let mut wanted = self.loaded.head.wanted(&self.plan);
-        wanted.retain(|set| match (only, &set.name) {
+        let is_asked = |set: &&SetFiles| match (only, &set.name) {
             (Some(names), Some(name)) => names.contains(name),
             (None, _) | (_, None) => true,
-        });
+        };
+        let asked: Vec<&SetFiles> = self.sets.iter().filter(is_asked).collect();
         self.plan
             .control
             .progress
-            .begin(ProgressUnit::Sites, Some(wanted.len()));
-        let known = [&self.known];
-        let of_sites = map_in_parallel(&self.plan, &wanted, |set| {
-            site(&self.plan, &self.loaded, set, &known, per_site)
+            .begin(ProgressUnit::Sites, Some(asked.len()));
+        let of_sites = map_in_parallel(&self.plan, &asked, |set| {
+            self.site(set, Work::Answer, &[&self.known], per_site)
         })?;
         self.failures
             .extend(of_sites.into_iter().flat_map(|done| done.found));
@@ -229,9 +261,7 @@ impl Session {
         let found = map_in_parallel(&self.plan, &reached, |reached| {
             let known: Vec<&KnownDocuments> =
                 [&self.known].into_iter().chain(&reached.known).collect();
-            site(&self.plan, &self.loaded, reached.set, &known, &|_| {
-                Vec::new()
-            })
+            self.site(reached.set, Work::Judge, &known, &|_| Vec::new())
         });
         let found = match found {
             Ok(found) => found,
@@ -261,7 +291,11 @@ impl Session {
             .copied()
             .collect();
         let mut diagnostics = of_files(&self.loaded);
-        diagnostics.extend(judged.values().flat_map(|site| site.found.iter().cloned()));
+        // Findings in the text before it could not be parsed any more have no place in the current one.
+        let earlier: BTreeSet<FileId> = self.unparsed.values().copied().collect();
+        let is_current = |finding: &&Diagnostic| !earlier.contains(&finding.primary.span.file);
+        let of_sites = judged.values().flat_map(|site| &site.found);
+        diagnostics.extend(of_sites.filter(is_current).cloned());
         diagnostics.extend(
             self.loaded
                 .configuration_findings(&self.plan, &self.loaded.head, &met),
@@ -276,7 +310,7 @@ impl Session {
         /// judged anew.
         const MAX_EDITED: usize = 8;
         let (mut judged, mut reached) = (JudgedSites::new(), Vec::new());
-        for set in self.loaded.head.wanted(&self.plan) {
+        for set in &self.sets {
             match before.remove(&set.name) {
                 Some(site) if site.is_of(set, self.loaded.head.all_sets) => {
                     judged.insert(set.name.clone(), site);
@@ -300,37 +334,126 @@ impl Session {
         &self.loaded.sources
     }
 
+    /// Does the work that the files were read for on each site, and frees them.
+    ///
+    /// # Errors
+    /// If the run is cancelled.
+    pub(super) fn check(self, per_site: &PerSite<'_>) -> Result<Checked<()>, Error> {
+        let mut found = of_files(&self.loaded);
+        self.plan
+            .control
+            .progress
+            .begin(ProgressUnit::Sites, Some(self.sets.len()));
+        let of_sites = map_in_parallel(&self.plan, &self.sets, |set| {
+            self.site(set, self.loaded.work, &[&self.known], per_site)
+        })?;
+        let mut sites = Vec::new();
+        let mut met = MetSources::new();
+        for done in of_sites {
+            sites.push(done.checked);
+            found.extend(done.found);
+            met.extend(done.met);
+        }
+        let head = &self.loaded.head;
+        found.extend(self.loaded.configuration_findings(&self.plan, head, &met));
+        Ok(self.checked(sites, found))
+    }
+
     /// Frees everything except what is needed to show places.
-    pub(crate) fn close(self) -> Checked<()> {
-        checked(&self.plan, self.loaded, Vec::new(), self.failures)
+    pub(crate) fn close(mut self) -> Checked<()> {
+        let failures = mem::take(&mut self.failures);
+        self.checked(Vec::new(), failures)
+    }
+
+    /// Result with these sites and findings.
+    fn checked(self, sites: Vec<CheckedSite<()>>, found: Vec<Diagnostic>) -> Checked<()> {
+        let internal_error = self.loaded.has_failed() || found.iter().any(rules::is_internal);
+        let findings = triaged(&self.plan, &self.loaded, found);
+        let wanted: Vec<&SetFiles> = self.sets.iter().collect();
+        let undefined = self.loaded.undefined(&self.plan);
+        let unread = self.loaded.unread(&self.plan, &wanted);
+        Checked {
+            findings,
+            undefined,
+            unread,
+            internal_error,
+            ..self.closed(sites)
+        }
+    }
+
+    /// Result without findings.
+    pub(super) fn closed(self, sites: Vec<CheckedSite<()>>) -> Checked<()> {
+        let repositories = used_repositories(&self.plan, &self.loaded);
+        self.plan
+            .control
+            .ending
+            .give_back((self.known, self.judged));
+        closed(&self.plan, self.loaded, sites, repositories)
+    }
+
+    /// Renders one site, judges it if the work does, and calls `per_site`.
+    fn site<'w>(
+        &'w self,
+        set: &SetFiles,
+        work: Work,
+        known: &[&KnownDocuments],
+        per_site: &PerSite<'_>,
+    ) -> (SiteDone, Option<OneSide<'w>>) {
+        let Self { plan, loaded, .. } = self;
+        let name = set.name.as_deref().unwrap_or_default();
+        let (mut docs, mut before) = (Vec::new(), None);
+        // After an internal failure, reports it for this site; other sites are not affected.
+        let (mut side, is_taken) = loop {
+            let work = SiteWork {
+                kind: work,
+                documents: &|_| docs.clone(),
+            };
+            let side = guarded(Place::Site(name), || {
+                OneSide::of(
+                    plan,
+                    loaded,
+                    (&loaded.head, set),
+                    known,
+                    before.as_ref(),
+                    &work,
+                )
+            });
+            let at_hand = side.as_ref().map(|side| side.at_hand(&loaded.sources));
+            match at_hand.and_then(|site| guarded(Place::Taking(name), || per_site(&site))) {
+                Some(more) if !more.is_empty() => docs.extend(more),
+                taken => break (side, taken.is_some()),
+            }
+            before = side;
+        };
+        let has_failed = side.as_ref().is_some_and(|side| side.rendered.has_failed());
+        let failed_step = match (&side, is_taken) {
+            (None, _) => Some(FailedStep::Checking),
+            (Some(_), _) if has_failed && !work.has_findings() => Some(FailedStep::Checking),
+            (Some(_), false) => Some(FailedStep::TakingData),
+            (Some(_), true) => None,
+        };
+        let mut found = side
+            .as_mut()
+            .map(|side| mem::take(&mut side.findings))
+            .unwrap_or_default();
+        found.extend(failed_step.map(|step| set.internal_error_finding(step)));
+        let checked = set.checked(loaded, side.as_ref().map_or(0, OneSide::outputs));
+        let met = side.as_ref().map(|side| side.related.met.clone());
+        let met = met.unwrap_or_default();
+        plan.control.progress.add(ProgressUnit::Sites, 1);
+        (
+            SiteDone {
+                checked,
+                found,
+                met,
+            },
+            side,
+        )
     }
 }
 
 /// Callback for a rendered site that returns the documents it needs in addition.
 pub(super) type PerSite<'f> = dyn Fn(&RenderedSite<'_>) -> Vec<DocId> + Sync + 'f;
-
-/// Reads the files of the plan, and does the work on each site.
-pub(super) fn run(plan: &Plan, work: Work, per_site: &PerSite<'_>) -> Result<Checked<()>, Error> {
-    let loaded = Loaded::new(plan, work)?;
-    let mut diagnostics = of_files(&loaded);
-    let wanted = loaded.head.wanted(plan);
-    let known = KnownDocuments::of_files(shared_files(plan, &loaded));
-    plan.control
-        .progress
-        .begin(ProgressUnit::Sites, Some(wanted.len()));
-    let of_sites = map_in_parallel(plan, &wanted, |files| {
-        site(plan, &loaded, files, &[&known], per_site)
-    })?;
-    let mut sites = Vec::new();
-    let mut met = MetSources::new();
-    for done in of_sites {
-        sites.push(done.checked);
-        diagnostics.extend(done.found);
-        met.extend(done.met);
-    }
-    diagnostics.extend(loaded.configuration_findings(plan, &loaded.head, &met));
-    Ok(checked(plan, loaded, sites, diagnostics))
-}
 
 /// Findings of file rules and on the layout.
 fn of_files(loaded: &Loaded) -> Vec<Diagnostic> {
@@ -346,30 +469,11 @@ fn of_files(loaded: &Loaded) -> Vec<Diagnostic> {
     found
 }
 
-/// Files that several of the wanted sites share.
-fn shared_files(plan: &Plan, loaded: &Loaded) -> FileSet {
-    files_of_several(loaded.head.wanted(plan).into_iter().enumerate())
-}
-
-/// Result of a run over one side with these sites and findings.
-fn checked(
-    plan: &Plan,
-    loaded: Loaded,
-    sites: Vec<CheckedSite<()>>,
-    diagnostics: Vec<Diagnostic>,
-) -> Checked<()> {
-    let internal_error = loaded.has_failed() || diagnostics.iter().any(rules::is_internal);
-    let findings = triaged(plan, &loaded, diagnostics);
-    let wanted = loaded.head.wanted(plan);
-    let (undefined, unread) = (loaded.undefined(plan), loaded.unread(plan, &wanted));
-    let repositories = used_repositories(plan, &loaded);
-    let checked = closed(plan, loaded, sites, repositories);
-    Checked {
-        findings,
-        undefined,
-        unread,
-        internal_error,
-        ..checked
+/// Files that several of the sites share.
+fn shared_files(plan: &Plan, loaded: &Loaded, sets: &[SetFiles]) -> FileSet {
+    match &loaded.base {
+        Some(_) => Sides::of(plan, loaded).files_of_several(),
+        None => files_of_several(sets.iter().enumerate()),
     }
 }
 
@@ -413,60 +517,6 @@ struct SiteDone {
     checked: CheckedSite<()>,
     found: Vec<Diagnostic>,
     met: MetSources,
-}
-
-/// Renders and judges one site, and calls `per_site`.
-fn site<'l>(
-    plan: &Plan,
-    loaded: &'l Loaded,
-    files: &SetFiles,
-    known: &[&KnownDocuments],
-    per_site: &PerSite<'_>,
-) -> (SiteDone, Option<OneSide<'l>>) {
-    let name = files.name.as_deref().unwrap_or_default();
-    let (mut docs, mut before) = (Vec::new(), None);
-    // After an internal failure, reports it for this site; other sites are not affected.
-    let (mut side, is_taken) = loop {
-        let side = guarded(Place::Site(name), || {
-            OneSide::of(
-                plan,
-                loaded,
-                (&loaded.head, files),
-                known,
-                (before.as_ref(), &|_| docs.clone()),
-            )
-        });
-        let at_hand = side.as_ref().map(|side| side.at_hand(&loaded.sources));
-        match at_hand.and_then(|site| guarded(Place::Taking(name), || per_site(&site))) {
-            Some(more) if !more.is_empty() => docs.extend(more),
-            taken => break (side, taken.is_some()),
-        }
-        before = side;
-    };
-    let has_failed = side.as_ref().is_some_and(|side| side.rendered.has_failed());
-    let failed_step = match (&side, is_taken) {
-        (None, _) => Some(FailedStep::Checking),
-        (Some(_), _) if has_failed && !loaded.work.has_findings() => Some(FailedStep::Checking),
-        (Some(_), false) => Some(FailedStep::TakingData),
-        (Some(_), true) => None,
-    };
-    let mut found = side
-        .as_mut()
-        .map(|side| mem::take(&mut side.findings))
-        .unwrap_or_default();
-    found.extend(failed_step.map(|step| files.internal_error_finding(step)));
-    let checked = files.checked(loaded, side.as_ref().map_or(0, OneSide::outputs));
-    let met = side.as_ref().map(|side| side.related.met.clone());
-    let met = met.unwrap_or_default();
-    plan.control.progress.add(ProgressUnit::Sites, 1);
-    (
-        SiteDone {
-            checked,
-            found,
-            met,
-        },
-        side,
-    )
 }
 
 /// Does `one` for the first item, which computes the shared data, and then for the others in

@@ -8,12 +8,11 @@ use std::sync::Arc;
 use super::compare::{Compared, ComparedSite, ComparedWith, PerPair, Settings, SiteRun, at_places};
 use super::configuration::MetSources;
 use super::edited::{Documents, Sides};
-use super::load::{Loaded, LoadedSide};
+use super::load::LoadedSide;
 use super::repositories::used_repositories;
-use super::session::{closed, map_in_parallel};
-use super::site::KnownDocuments;
 use super::taking::taking_edit;
-use super::{Checked, Plan, ProgressUnit};
+use super::workspace::{Workspace, map_in_parallel};
+use super::{Checked, CheckedSite, Plan, ProgressUnit};
 use crate::compare::reach::{Comparison, gather};
 use crate::compare::{Limits, Texts};
 use crate::diagnostic::Diagnostic;
@@ -22,8 +21,23 @@ use crate::error::Error;
 use crate::rules;
 use crate::source::{RepoPath, SourceMap, Span};
 use crate::stopwatch::{Stage, add_count, time};
-use crate::system::edits::edits;
+use crate::system::edits::{Edits, edits};
 use crate::triage::{self, EditsOfFindings, FindingCauses, Findings};
+
+/// Changes between the two sides of a workspace.
+#[derive(Debug)]
+pub struct Changes {
+    /// Sites of the head.
+    pub sites: Vec<CheckedSite<()>>,
+    /// Changes and their causes.
+    pub comparison: Comparison,
+    /// Findings of both sides: new, gone and unchanged.
+    pub findings: triage::ComparedFindings,
+    /// Paths of the files that differ between the sides.
+    pub edited_files: BTreeSet<RepoPath>,
+    /// Whether a part of layercake failed.
+    pub internal_error: bool,
+}
 
 /// Compares the head of `plan` with its base.
 ///
@@ -42,101 +56,121 @@ pub fn compare_with(
     settings: &Settings,
     per_site: &PerPair<'_>,
 ) -> Result<Compared, Error> {
-    let mut loaded = Loaded::new(plan, settings.work)?;
-    let sides = Sides::of(plan, &loaded);
-    let repositories = used_repositories(plan, &loaded);
-    let documents = time(Stage::Pair, || Documents::of(&sides));
-    let mut edits = time(Stage::Pair, || {
-        let keys = &settings.keys;
-        match settings.before {
-            ComparedWith::Base => {
-                let files = sides.file_edits(&documents.edited);
-                edits(
-                    documents.base,
-                    documents.head,
-                    &documents.unedited,
-                    files,
-                    keys,
-                )
-            }
-            ComparedWith::Nothing => edits(Vec::new(), Vec::new(), &[], Vec::new(), keys),
-        }
-    });
-    let reported = sides.revisions.reported(plan.further(), &repositories);
-    for number in edits
-        .edits
-        .iter_mut()
-        .filter_map(|edit| edit.repository.as_mut())
-    {
-        *number = reported[*number];
-    }
-    add_count(Stage::Pair, || edits.edits.len());
-    plan.control
-        .progress
-        .begin(ProgressUnit::Sites, Some(sides.pairs.len()));
-    // Limits are the same as if all sites were compared.
-    let left_out = sides.head.all_sets - sides.head.sets.len();
-    let limits = Limits::of_each(sides.pairs.len() + left_out);
-    let unedited = &documents.unedited[..];
-    let known = KnownDocuments::of_files(sides.files_of_several());
-    let sites = map_in_parallel(plan, &sides.pairs, |pair| {
-        let of_run = &known;
-        let run = SiteRun {
-            sides: &sides,
-            settings,
-            pair,
-            edits: &edits,
-            unedited,
-            of_run,
-            limits,
-        };
-        let compared = run.guarded(per_site);
-        plan.control.progress.add(ProgressUnit::Sites, 1);
-        compared
-    })?;
-    let (mut findings, has_failed) = time(Stage::Judge, || {
-        compared_findings(&sides, settings, &sites, &edits.edits)
-    });
-    let internal_error = loaded.has_failed() || has_failed;
-    add_count(Stage::Judge, || {
-        sites
-            .iter()
-            .map(|site| site.base_findings.len() + site.head_findings.len())
-            .sum()
-    });
-    let mut found = Vec::new();
-    let mut checked = Vec::new();
-    let mut concerned = BTreeSet::new();
-    for site in sites {
-        checked.extend(site.checked);
-        found.push(site.found);
-        concerned.extend(site.concerned);
-    }
-    let edited = &documents.edited;
-    let is_edited = |site: Option<&Arc<str>>, file| {
-        let file = loaded.sources.written(Span::point(file, 0)).file;
-        let mut edited = edited.range((file, None)..=(file, Some(usize::MAX)));
-        edited.any(|(_, number)| sides.revisions.are_of_site(*number, site))
-    };
-    let mut comparison = time(Stage::Route, || gather(edits.edits, found, &is_edited));
-    limit(&sides, &mut comparison, &mut findings, &concerned);
-    let files = edited.iter().map(|(file, _)| loaded.sources.get(*file));
-    let real = files.filter(|file| file.decoded_from().is_none());
-    let edited_files = real.map(|file| file.path().clone()).collect();
-    let damaged_baseline = loaded.damaged_baseline.take();
-    let checked = Checked {
-        internal_error,
-        ..closed(plan, loaded, checked, repositories)
-    };
-    let gated = Findings::default();
-    Ok(Compared {
-        checked,
+    let mut workspace = Workspace::once(plan.clone(), settings.work)?;
+    let Changes {
+        sites,
         comparison,
         findings,
-        gated,
+        edited_files,
+        internal_error,
+    } = workspace.changes_with(settings, per_site)?;
+    let damaged_baseline = workspace.loaded.damaged_baseline.take();
+    Ok(Compared {
+        checked: Checked {
+            internal_error,
+            ..workspace.closed(sites)
+        },
+        comparison,
+        findings,
+        gated: Findings::default(),
         edited_files,
         damaged_baseline,
     })
+}
+
+impl Workspace {
+    /// Compares the two sides, in their current state.
+    ///
+    /// # Errors
+    /// If the run is cancelled.
+    pub fn changes(&self, settings: &Settings) -> Result<Changes, Error> {
+        self.changes_with(settings, &|_| ())
+    }
+
+    fn changes_with(&self, settings: &Settings, per_site: &PerPair<'_>) -> Result<Changes, Error> {
+        let Self { plan, loaded, .. } = self;
+        let sides = Sides::of(plan, loaded);
+        let documents = time(Stage::Pair, || Documents::of(&sides));
+        let edited = &documents.edited;
+        let unedited = &documents.unedited[..];
+        let edits = time(Stage::Pair, || {
+            let keys = &settings.keys;
+            match settings.before {
+                ComparedWith::Base => {
+                    let files = sides.file_edits(edited);
+                    edits(documents.base, documents.head, unedited, files, keys)
+                }
+                ComparedWith::Nothing => edits(Vec::new(), Vec::new(), &[], Vec::new(), keys),
+            }
+        });
+        let edits = numbered_as_reported(edits, &sides);
+        add_count(Stage::Pair, || edits.edits.len());
+        plan.control
+            .progress
+            .begin(ProgressUnit::Sites, Some(sides.pairs.len()));
+        // Limits are the same as if all sites were compared.
+        let left_out = sides.head.all_sets - sides.head.sets.len();
+        let limits = Limits::of_each(sides.pairs.len() + left_out);
+        let compared = map_in_parallel(plan, &sides.pairs, |pair| {
+            let run = SiteRun {
+                sides: &sides,
+                settings,
+                pair,
+                edits: &edits,
+                unedited,
+                of_run: &self.known,
+                limits,
+            };
+            let compared = run.guarded(per_site);
+            plan.control.progress.add(ProgressUnit::Sites, 1);
+            compared
+        })?;
+        let (mut findings, has_failed) = time(Stage::Judge, || {
+            compared_findings(&sides, settings, &compared, &edits.edits)
+        });
+        add_count(Stage::Judge, || {
+            let found = compared.iter();
+            found
+                .map(|site| site.base_findings.len() + site.head_findings.len())
+                .sum()
+        });
+        let mut found = Vec::new();
+        let mut sites = Vec::new();
+        let mut concerned = BTreeSet::new();
+        for site in compared {
+            sites.extend(site.checked);
+            found.push(site.found);
+            concerned.extend(site.concerned);
+        }
+        let is_edited = |site: Option<&Arc<str>>, file| {
+            let file = loaded.sources.written(Span::point(file, 0)).file;
+            let mut edited = edited.range((file, None)..=(file, Some(usize::MAX)));
+            edited.any(|(_, number)| sides.revisions.are_of_site(*number, site))
+        };
+        let mut comparison = time(Stage::Route, || gather(edits.edits, found, &is_edited));
+        limit(&sides, &mut comparison, &mut findings, &concerned);
+        let files = edited.iter().map(|(file, _)| loaded.sources.get(*file));
+        let real = files.filter(|file| file.decoded_from().is_none());
+        Ok(Changes {
+            sites,
+            comparison,
+            findings,
+            edited_files: real.map(|file| file.path().clone()).collect(),
+            internal_error: loaded.has_failed() || has_failed,
+        })
+    }
+}
+
+/// Numbers the further repositories of edits as reports do.
+fn numbered_as_reported<'e>(mut edits: Edits<'e>, sides: &Sides<'_>) -> Edits<'e> {
+    let repositories = used_repositories(sides.plan, sides.loaded);
+    let reported = sides
+        .revisions
+        .reported(sides.plan.further(), &repositories);
+    for edit in &mut edits.edits {
+        edit.repository = edit.repository.map(|number| reported[number]);
+    }
+    edits
 }
 
 /// Removes what the plan does not request. Keeps the edits of the given files in the requested
