@@ -217,10 +217,13 @@ impl<'a> Replay<'a> {
         before: Node,
         after: Node,
     ) -> Change<'s> {
-        let (recipe, numbering) = (self.graph.recipe(doc), &self.numbering);
-        let (source, numbers) = (None, OnceCell::new());
-        let change = Change {
-            numbering,
+        let recipe = self.graph.recipe(doc);
+        let source = stroke
+            .step(recipe)
+            .and_then(|step| step.op.source())
+            .and_then(|source| self.rendered.data(source));
+        Change {
+            numbering: &self.numbering,
             doc,
             recipe,
             stroke,
@@ -228,12 +231,8 @@ impl<'a> Replay<'a> {
             before,
             after,
             source,
-            numbers,
-        };
-        let source = change.step().and_then(|step| step.op.source());
-        Change {
-            source: source.and_then(|source| self.rendered.data(source)),
-            ..change
+            numbers: OnceCell::new(),
+            moved: OnceCell::new(),
         }
     }
 }

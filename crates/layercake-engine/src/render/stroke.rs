@@ -292,6 +292,16 @@ pub(super) struct Change<'a> {
     pub(super) source: Option<&'a Node>,
     /// Computed on first use.
     pub(super) numbers: OnceCell<Rc<Numbers>>,
+    /// See [`Change::moved`]; computed on first use.
+    pub(super) moved: OnceCell<Option<Moved>>,
+}
+
+/// Value of the source document that a stroke wrote unchanged.
+pub(super) struct Moved {
+    /// Its place in the source document.
+    from: Location,
+    /// Its place after the stroke.
+    to: Location,
 }
 
 impl<'a> Change<'a> {
@@ -453,6 +463,11 @@ impl<'a> Change<'a> {
     /// Returns the places to which the stroke copied the value of `place` in the source document,
     /// including strings into which it was inserted.
     pub(super) fn source_at(&self, place: &Location) -> Vec<Location> {
+        if let Some(Moved { from, to }) = self.moved() {
+            let moved = place.below(from).map(|rest| to.joined(&rest));
+            let is_there = |place: &Location| place.get(&self.after).is_some();
+            return moved.into_iter().filter(is_there).collect();
+        }
         self.places_where(NumberedInput::Source, place, |origin| match origin {
             ValueOrigin::Source(source) => source == place,
             ValueOrigin::Put { value, .. } => place.starts_with(value),
@@ -461,6 +476,25 @@ impl<'a> Change<'a> {
             | ValueOrigin::Made
             | ValueOrigin::Deleted { .. } => false,
         })
+    }
+
+    /// Returns the value that the stroke wrote, if it is an unchanged value of the source document
+    /// and all that the stroke wrote.
+    fn moved(&self) -> Option<&Moved> {
+        let find = || {
+            let [to] = &self.stroke.written[..] else {
+                return None;
+            };
+            self.destination()?;
+            match self.value_origin(to) {
+                ValueOrigin::Source(from) if self.numbers().is_moved_whole(to) => Some(Moved {
+                    from,
+                    to: to.clone(),
+                }),
+                _ => None,
+            }
+        };
+        self.moved.get_or_init(find).as_ref()
     }
 
     fn places_where(
