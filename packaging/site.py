@@ -41,7 +41,8 @@ def main():
 def find_pages():
     """Path in the book of each page, by its file."""
     pages = {ROOT / "README.md": "index.md"}
-    pages |= {file: file.name for file in sorted((ROOT / "docs").glob("*.md"))}
+    docs = ROOT / "docs"
+    pages |= {file: file.relative_to(docs).as_posix() for file in sorted(docs.rglob("*.md"))}
     for file in sorted((ROOT / "src/rules").rglob("*.md"), key=lambda it: it.name):
         pages[file] = f"rules/{file.name}"
     if len(set(pages.values())) < len(pages):

@@ -4,6 +4,7 @@ mod commands;
 mod links;
 mod newcomer;
 mod reference;
+mod sections;
 mod tables;
 
 pub use self::commands::{assert_valid_command, commands_in, verbs};
@@ -426,6 +427,7 @@ fn pages() -> Vec<(PathBuf, String)> {
     let mut pages: Vec<PathBuf> = vec![root().join("README.md")];
     let folders = [
         "docs",
+        "docs/reference",
         "src/rules",
         "src/rules/cloud_init",
         "examples/sites",

@@ -41,10 +41,13 @@ fn summary_lists_every_page_once() {
     let summary = fs::read_to_string(folder.join("SUMMARY.md")).unwrap();
     let mut listed = links(&summary);
     listed.sort();
-    let entries = fs::read_dir(folder)
-        .unwrap()
-        .map(|it| it.unwrap().file_name());
-    let names = entries.map(|name| name.into_string().unwrap());
+    let entries = walkdir::WalkDir::new(&folder)
+        .into_iter()
+        .map(Result::unwrap);
+    let names = entries.map(|entry| {
+        let path = entry.path().strip_prefix(&folder).unwrap();
+        path.to_str().unwrap().to_owned()
+    });
     let mut pages: Vec<String> = names
         .filter(|name| name.ends_with(".md") && name != "SUMMARY.md")
         .collect();
