@@ -1,5 +1,5 @@
-//! The last target of `cargo test`: reports how many tests were skipped because the recorded
-//! outcomes of the reference implementations are not part of this repository.
+//! The last target of `cargo test`: reports how many tests were skipped because recorded cases with
+//! texts of others are not part of this repository.
 
 #![expect(
     clippy::disallowed_methods,
@@ -21,8 +21,8 @@ fn main() -> io::Result<()> {
     }
     let count = count_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it"))?;
     println!(
-        "note: {count} tests were skipped: they compare with recorded outcomes of Deckhand, \
-         cloud-init and Heat,\n      which are not part of this repository (docs/contributing.md)\n"
+        "note: {count} tests were skipped: they need recorded cases with texts of others, which are \
+         not part of\n      this repository (tests/recorded/README.md)\n"
     );
     Ok(())
 }

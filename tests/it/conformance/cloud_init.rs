@@ -5,12 +5,22 @@ use layercake::merge::cloud_init::{Dialect, Failure, FailureKind, Settings, Spec
 use layercake::yaml::Node;
 use serde_json::Value as Json;
 
-use super::{node_of, recorded};
+use super::{CaseOrigin, node_of};
+
+#[test]
+fn specifications_are_read_as_recorded() {
+    compare_all(CaseOrigin::Repository);
+}
 
 #[test]
 #[ignore = "needs the recorded corpus"]
-fn specifications_are_read_as_recorded() {
-    let cases = recorded("cloud-init/spec.json");
+fn specifications_of_the_corpus_are_read_as_recorded() {
+    compare_all(CaseOrigin::Corpus);
+}
+
+fn compare_all(origin: CaseOrigin) {
+    let cases = origin.cases("cloud-init/spec.json");
+    origin.assert_at_least(243, cases.len());
     let mut wrong = Vec::new();
     for case in &cases {
         let expected = &case["expected"];

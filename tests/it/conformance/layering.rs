@@ -14,16 +14,26 @@ use serde_json::{Value as Json, json};
 
 use super::documents::{file_name, tree_of};
 use super::exceptions::layering_exception;
-use super::{node_of, recorded};
+use super::{CaseOrigin, node_of};
 use crate::support::{check_files, finding_text};
 
 /// Rendered documents: schema, name, layer and data.
 type Outputs = Vec<(String, String, String, String)>;
 
 #[test]
-#[ignore = "needs the recorded corpus"]
 fn layering_renders_as_recorded() {
-    let cases = recorded("deckhand/layering.json");
+    render_all(CaseOrigin::Repository);
+}
+
+#[test]
+#[ignore = "needs the recorded corpus"]
+fn layering_renders_as_in_the_corpus() {
+    render_all(CaseOrigin::Corpus);
+}
+
+fn render_all(origin: CaseOrigin) {
+    let cases = origin.cases("deckhand/layering.json");
+    origin.assert_at_least(1529, cases.len());
     let classes = classes_of_errors();
     let (mut passed, mut excepted, mut wrong) = (0, BTreeMap::new(), Vec::new());
     for case in &cases {
@@ -58,11 +68,20 @@ fn layering_renders_as_recorded() {
 
 /// A site that Deckhand refuses cannot be deployed, regardless of the chosen meaning.
 #[test]
-#[ignore = "needs the recorded corpus"]
 fn every_recorded_refusal_is_an_error_in_both_meanings() {
+    refuse_all(CaseOrigin::Repository);
+}
+
+#[test]
+#[ignore = "needs the recorded corpus"]
+fn every_refusal_of_the_corpus_is_an_error_in_both_meanings() {
+    refuse_all(CaseOrigin::Corpus);
+}
+
+fn refuse_all(origin: CaseOrigin) {
     let classes = classes_of_errors();
     let (mut refusals, mut wrong) = (0, Vec::new());
-    for case in recorded("deckhand/layering.json") {
+    for case in origin.cases("deckhand/layering.json") {
         let outcome = case
             .get("outcome_value_semantics")
             .unwrap_or(&case["outcome"]);
@@ -87,7 +106,7 @@ fn every_recorded_refusal_is_an_error_in_both_meanings() {
             }
         }
     }
-    assert!(refusals > 700, "{refusals} refusals were checked");
+    origin.assert_at_least(711, refusals);
     assert!(
         wrong.is_empty(),
         "{} differ:\n{}",
@@ -163,7 +182,8 @@ pub(super) fn says_refused(finding: &Diagnostic) -> bool {
 #[test]
 #[ignore = "needs the recorded corpus"]
 fn substitution_renders_as_recorded() {
-    let cases = recorded("deckhand/substitution.json");
+    let cases = CaseOrigin::Corpus.cases("deckhand/substitution.json");
+    assert!(!cases.is_empty());
     for case in &cases {
         let documents = case["documents"].as_array().expect("documents");
         let yielded = case["outcome"]["yielded"]

@@ -7,7 +7,7 @@ use std::process::Command;
 use rayon::prelude::*;
 use serde_json::Value as Json;
 
-use super::recorded;
+use super::CaseOrigin;
 use super::treasuremap::{HEAD, Treasuremap};
 
 /// Schema and name of the outputs that changed, by site.
@@ -17,7 +17,7 @@ type Changed = BTreeMap<String, BTreeSet<[String; 2]>>;
 #[ignore = "needs the recorded corpus"]
 fn each_recorded_commit_changed_the_recorded_outputs() {
     let repository = Treasuremap::clone();
-    let pairs = recorded("treasuremap/pairs.json");
+    let pairs = CaseOrigin::Corpus.cases("treasuremap/pairs.json");
     let first_parents = repository.git(&["rev-list", "--first-parent", HEAD]);
     let first_parents: BTreeSet<&str> = first_parents.lines().collect();
     let all = logged(&repository, &["--rev", HEAD]);

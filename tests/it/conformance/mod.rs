@@ -1,7 +1,7 @@
 //! Recorded results of the reference implementations: our result is equal, or both refuse.
 //!
-//! The recorded cases are in the folder that `LAYERCAKE_CORPUS` names. They are not part of
-//! this repository, so tests that need them carry
+//! Recorded cases are in `tests/recorded`. Those with texts of others are not part of this
+//! repository, but in the folder that `LAYERCAKE_CORPUS` names, so tests that need them carry
 //! `#[ignore = "needs the recorded corpus"]`. `cargo test -- --include-ignored` runs them, and
 //! they fail where the corpus is missing.
 
@@ -27,14 +27,56 @@ mod treasuremap;
 mod validation;
 mod yaml;
 
+use std::collections::HashSet;
+use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use flate2::read::GzDecoder;
 use layercake::source::Span;
 use layercake::yaml::{Date, Key, Mapping, Node, Timestamp, Value};
 use serde_json::Value as Json;
 
 pub use crate::laws::reading::{same, some_file};
+use crate::stored::root;
+
+/// Origin of recorded cases.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum CaseOrigin {
+    /// `tests/recorded`.
+    Repository,
+    /// The recorded corpus, without the cases of the repository.
+    Corpus,
+}
+
+impl CaseOrigin {
+    /// Cases of a file, such as `deckhand/yaml.json`.
+    pub fn cases(self, file: &str) -> Vec<Json> {
+        let stored = stored_cases(file);
+        if self == Self::Repository {
+            return stored.unwrap_or_else(|| panic!("no `{file}` in tests/recorded"));
+        }
+        let stored = stored.unwrap_or_default();
+        let known: HashSet<String> = stored.iter().map(Json::to_string).collect();
+        let mut cases = corpus_cases(file);
+        cases.retain(|case| known.is_empty() || !known.contains(&case.to_string()));
+        cases
+    }
+
+    /// Asserts that a test compared as many cases as the repository has at least.
+    pub fn assert_at_least(self, least: usize, count: usize) {
+        assert!(self == Self::Corpus || count >= least, "only {count} cases");
+    }
+}
+
+/// Cases of a file in `tests/recorded`; `None` if only the corpus has it.
+fn stored_cases(file: &str) -> Option<Vec<Json>> {
+    let path = root().join("tests/recorded").join(format!("{file}.gz"));
+    let compressed = fs::read(&path).ok()?;
+    let text = std::io::read_to_string(GzDecoder::new(&*compressed))
+        .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+    Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}")))
+}
 
 /// Folder of the recorded outcomes.
 pub fn corpus() -> PathBuf {
@@ -44,10 +86,9 @@ pub fn corpus() -> PathBuf {
         .into()
 }
 
-/// Cases of a file of the corpus, such as `deckhand/yaml.json`.
-pub fn recorded(file: &str) -> Vec<Json> {
+fn corpus_cases(file: &str) -> Vec<Json> {
     let path = corpus().join(file);
-    let text = std::fs::read_to_string(&path)
+    let text = fs::read_to_string(&path)
         .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"))
 }

@@ -14,7 +14,7 @@ use layercake::system::deckhand::DeckhandOptions;
 use layercake::system::deckhand::layout::Layout;
 use serde_json::Value as Json;
 
-use super::recorded;
+use super::CaseOrigin;
 use super::treasuremap::Treasuremap;
 use crate::support::sample::{is_thorough, sample};
 
@@ -70,7 +70,7 @@ fn shared_documents_equal_newly_rendered_ones() {
 
 /// Recorded pairs, or a sample of them, those with few files first.
 pub(super) fn pairs() -> Vec<Json> {
-    let mut pairs = recorded("treasuremap/pairs.json");
+    let mut pairs = CaseOrigin::Corpus.cases("treasuremap/pairs.json");
     pairs.sort_by_key(|pair| pair["files"].as_array().map(Vec::len));
     sample(pairs, kinds)
 }

@@ -17,8 +17,8 @@ use layercake::merge::deckhand::Semantics;
 use layercake::source::Repository;
 use serde_json::{Value as Json, json};
 
+use super::CaseOrigin;
 use super::pairs::{FEW_EDITS, differences, pairs, verified};
-use super::recorded;
 use super::treasuremap::{HEAD, Outputs, Treasuremap, assert_hashes, outputs};
 use crate::git::scrub;
 use crate::repositories::alone::assert_sites_are_as_alone;
@@ -152,7 +152,7 @@ fn given_revision_applies_to_both_sides_of_a_pair() {
         path.as_str()
             .is_some_and(|path| path.starts_with("global/"))
     };
-    let mut pairs = recorded("treasuremap/pairs.json");
+    let mut pairs = CaseOrigin::Corpus.cases("treasuremap/pairs.json");
     pairs.retain(|pair| {
         let mut files = pair["files"].as_array().expect("files").iter();
         !files.any(|file| is_global(&file["path"]) || is_global(&file["old_path"]))
@@ -225,7 +225,7 @@ fn pinned(definition: &str, tag: &str) -> String {
 
 impl Split {
     fn make() -> Self {
-        let pairs = recorded("treasuremap/pairs.json");
+        let pairs = CaseOrigin::Corpus.cases("treasuremap/pairs.json");
         let whole = Treasuremap::clone();
         let mut parents: BTreeMap<String, Option<String>> = BTreeMap::new();
         let mut sites = BTreeSet::new();

@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use super::validation::path;
-use super::{corpus, node_of, recorded};
+use super::{CaseOrigin, corpus, node_of};
 use crate::laws::reading::text_reads_as as reads_as;
 use crate::provenance::untrue_ways;
 
@@ -231,7 +231,7 @@ fn every_leaf_of_the_head_renders_as_recorded() {
         assert_eq!(checked.sites.len(), 6);
         for site in &checked.sites {
             let name = site.name.as_deref().expect("a site has a name");
-            let documents = recorded(&format!("treasuremap/head/{name}.json"));
+            let documents = CaseOrigin::Corpus.cases(&format!("treasuremap/head/{name}.json"));
             let mut expected: Outputs = documents
                 .iter()
                 .map(|document| {
