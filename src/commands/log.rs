@@ -72,7 +72,7 @@ pub fn run(
         documents: request.documents.matcher()?,
     };
     let mut walk = LogWalk {
-        walk: Walk::new(history, states),
+        walk: Walk::of_each(history, states),
         filter,
         seen: SeenNames::default(),
     };

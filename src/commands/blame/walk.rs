@@ -3,7 +3,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
 use super::facts::{EditsBetween, FindingSubject, texts_of_findings};
@@ -24,6 +24,8 @@ pub(in crate::commands) struct Walk<'w, T> {
     pending: BTreeMap<(Reverse<i64>, CommitIndex), Vec<T>>,
     /// Number of commits that are in memory at a time.
     window: usize,
+    /// Whether items are passed on, so that also commits before those with items are needed.
+    passes_on: bool,
     /// Commits that cannot be rendered, with the place of the fault.
     pub(in crate::commands) unusable: BTreeMap<CommitIndex, Option<Span>>,
 }
@@ -61,14 +63,27 @@ impl<T, C> Default for Done<T, C> {
 }
 
 impl<'w, T> Walk<'w, T> {
-    pub(in crate::commands) fn new(history: SiteHistory<'w>, states: SiteStates) -> Self {
-        let (states, pending, unusable) = (Some(states), BTreeMap::new(), BTreeMap::new());
+    /// Maximum number of commits that are in memory at a time, unless one step needs more.
+    const MAX_WINDOW: usize = 64;
+
+    /// A walk whose steps pass items on to earlier commits, and may end early.
+    pub(super) fn new(history: SiteHistory<'w>, states: SiteStates) -> Self {
+        Self {
+            window: 4,
+            passes_on: true,
+            ..Self::of_each(history, states)
+        }
+    }
+
+    /// A walk whose steps compare each commit with an item with the ones before it.
+    pub(in crate::commands) fn of_each(history: SiteHistory<'w>, states: SiteStates) -> Self {
         Self {
             history,
-            states,
-            pending,
-            window: 4,
-            unusable,
+            states: Some(states),
+            pending: BTreeMap::new(),
+            window: Self::MAX_WINDOW,
+            passes_on: false,
+            unusable: BTreeMap::new(),
         }
     }
 
@@ -129,8 +144,6 @@ impl<'w, T> Walk<'w, T> {
         step: Step<'_, T, C>,
         found: &mut dyn FnMut(C),
     ) -> Result<Advanced, Error> {
-        /// Maximum number of commits that are in memory at a time, unless one step needs more.
-        const MAX_WINDOW: usize = 64;
         let commits = self.next_commits()?;
         if commits.is_empty() {
             return Ok(Advanced::default());
@@ -164,7 +177,7 @@ impl<'w, T> Walk<'w, T> {
             }
         })?;
         let most = if finished > 0 {
-            MAX_WINDOW.max(self.window)
+            Self::MAX_WINDOW.max(self.window)
         } else {
             usize::MAX
         };
@@ -177,12 +190,27 @@ impl<'w, T> Walk<'w, T> {
 
     /// Commits to load next: those with pending items, and their parents.
     fn next_commits(&mut self) -> Result<Vec<CommitIndex>, Error> {
-        let mut open: BTreeSet<(Reverse<i64>, CommitIndex)> =
+        let mut pending: VecDeque<(Reverse<i64>, CommitIndex)> =
             self.pending.keys().copied().collect();
+        let mut open = BTreeSet::new();
+        if self.passes_on {
+            open.extend(pending.drain(..));
+        }
         let mut chosen: Vec<CommitIndex> = Vec::new();
-        while let Some((_, commit)) = open.pop_first() {
-            chosen.push(commit);
-            if chosen.len() >= self.window {
+        loop {
+            let is_full = chosen.len() >= self.window;
+            let (commit, needs_parents) = match open.pop_first() {
+                Some((_, commit)) if self.passes_on => (commit, !is_full),
+                Some((_, commit)) => (commit, self.unusable.contains_key(&commit)),
+                None => match pending.pop_front().filter(|_| !is_full) {
+                    Some((_, commit)) => (commit, true),
+                    None => break,
+                },
+            };
+            if !chosen.contains(&commit) {
+                chosen.push(commit);
+            }
+            if !needs_parents {
                 continue;
             }
             for parent in &*self.history.parents(commit)? {
