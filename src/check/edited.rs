@@ -14,7 +14,8 @@ use crate::rules::FailedStep;
 use crate::source::{FileId, RepoPath, UsedRepository};
 use crate::system::Written;
 use crate::system::deckhand::layout::Place;
-use crate::system::edits::{FileEdit, FileEditCause, Located, Membership, SitePlaces};
+use crate::system::edits::files::{FileEdit, FileEditCause, SitePlaces};
+use crate::system::edits::{Located, Membership};
 
 /// Both sides of a run.
 pub(super) struct Sides<'a> {

@@ -222,6 +222,9 @@ const CHECK: [&str; 14] = [
     "mod",
 ];
 
+/// Files of `system/edits/`; each may use the ones before it, and the types of the module itself.
+const EDITS: [&str; 7] = ["texts", "order", "draft", "files", "pair", "apply", "mod"];
+
 #[test]
 fn files_of_the_command_line_use_only_those_before_them() {
     check_order("cli/", &CLI);
@@ -230,6 +233,11 @@ fn files_of_the_command_line_use_only_those_before_them() {
 #[test]
 fn files_of_the_pipeline_use_only_those_before_them() {
     check_order("check/", &CHECK);
+}
+
+#[test]
+fn files_of_edits_use_only_those_before_them() {
+    check_order("system/edits/", &EDITS);
 }
 
 fn check_order(folder: &str, files: &[&str]) {
