@@ -12,7 +12,7 @@ use super::misspelled_schema::meant_schemas;
 use super::{SiteFacts, missing_layering_policy, missing_parent};
 use crate::graph::DocId;
 use crate::near::nearest;
-use crate::render::ProblemKind;
+use crate::render::{MissingValue, ProblemKind, SubstitutionProblem};
 use crate::source::Span;
 use crate::system::deckhand::SiteProblem;
 use crate::system::deckhand::document::{Document, DocumentFaultKind, SubstitutionSource};
@@ -487,12 +487,12 @@ fn similar<'f>(facts: &'f SiteFacts<'_>, schema: &str, name: &str) -> Option<&'f
 fn values(facts: &SiteFacts<'_>) -> Vec<Correction> {
     let mut wanted: BTreeMap<(Span, String), Vec<Span>> = BTreeMap::new();
     for problem in &facts.rendered.problems {
-        let ProblemKind::MissingValue {
+        let ProblemKind::Substitution(SubstitutionProblem::MissingValue(MissingValue {
             source,
             path,
             null: None,
             ..
-        } = &problem.kind
+        })) = &problem.kind
         else {
             continue;
         };

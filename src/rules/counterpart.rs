@@ -14,7 +14,9 @@ use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Graph, MissingSource};
 use crate::merge::deckhand::Semantics;
 use crate::near;
-use crate::render::{ProblemKind, Rendered, render, render_in_part};
+use crate::render::{
+    ActionProblem, ProblemKind, Rendered, SubstitutionProblem, render, render_in_part,
+};
 use crate::source::Span;
 use crate::system::cloud_init::Sets;
 use crate::system::deckhand::document::DocumentFaultKind;
@@ -187,32 +189,28 @@ fn partings(facts: &SiteFacts<'_>) -> BTreeSet<MeaningSplit> {
 /// Whether Deckhand may render a different result, or refuse, where this problem occurs as
 /// documented.
 fn parts_meanings(kind: &ProblemKind, graph: &Graph) -> bool {
-    use ProblemKind as Kind;
+    use SubstitutionProblem as Kind;
     match kind {
-        Kind::DifferentAction { .. }
-        | Kind::DifferentListWrite
-        | Kind::DifferentRecursion { .. }
-        | Kind::DifferentPatternText { .. }
-        | Kind::BackslashInPatternValue { .. }
-        | Kind::MissingPatternTarget { .. } => true,
-        Kind::MissingValue { .. } => graph.missing_source == MissingSource::Warning,
-        Kind::Cycle(_)
-        | Kind::MissingActionPath { .. }
-        | Kind::ActionPath { .. }
-        | Kind::IgnoredSourcePath { .. }
-        | Kind::SourcePath { .. }
-        | Kind::SourceNotText { .. }
-        | Kind::UnmatchedSourcePattern { .. }
-        | Kind::MissingGroup { .. }
-        | Kind::DestinationPath(_)
-        | Kind::EmptyRoot
-        | Kind::PatternTargetType { .. }
-        | Kind::UnmatchedPattern { .. }
-        | Kind::NotMerged { .. }
-        | Kind::Laid { .. }
-        | Kind::PatternFailure(_)
-        | Kind::OverLimit(_)
-        | Kind::Failed => false,
+        ProblemKind::Action(ActionProblem::Different { .. }) => true,
+        ProblemKind::Substitution(problem) => match problem {
+            Kind::DifferentListWrite
+            | Kind::DifferentRecursion { .. }
+            | Kind::DifferentPatternText { .. }
+            | Kind::BackslashInPatternValue { .. }
+            | Kind::MissingPatternTarget { .. } => true,
+            Kind::MissingValue(_) => graph.missing_source == MissingSource::Warning,
+            Kind::Invalid(_)
+            | Kind::IgnoredSourcePath { .. }
+            | Kind::UnmatchedSourcePattern { .. }
+            | Kind::UnmatchedPattern { .. }
+            | Kind::PatternFailure(_) => false,
+        },
+        ProblemKind::Action(ActionProblem::MissingPath(_) | ActionProblem::Path { .. })
+        | ProblemKind::Cycle(_)
+        | ProblemKind::Combine(_)
+        | ProblemKind::OverLimit(_)
+        | ProblemKind::TooManyCopies
+        | ProblemKind::Failed => false,
     }
 }
 

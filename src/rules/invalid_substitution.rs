@@ -3,8 +3,7 @@
 use super::{FileFacts, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
-use crate::merge::pattern::PatternFailure;
-use crate::render::{Problem, ProblemKind};
+use crate::render::{InvalidSubstitution, Problem, ProblemKind, SubstitutionProblem};
 use crate::source::Span;
 use crate::yaml::path::WalkError;
 
@@ -23,9 +22,13 @@ pub(super) fn report_depth(facts: &FileFacts<'_>, at: Span) -> Diagnostic {
         .help("write `recurse: {depth: -1}`; a positive number limits the depth")
 }
 
-pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
-    use ProblemKind as Kind;
-    match &problem.kind {
+pub(super) fn report(
+    facts: &SiteFacts<'_>,
+    problem: &Problem,
+    invalid: &InvalidSubstitution,
+) -> Diagnostic {
+    use InvalidSubstitution as Kind;
+    match invalid {
         Kind::SourcePath { source, error } => report_source_path(facts, problem, *source, error),
         Kind::SourceNotText { value, found } => report_source_kind(facts, problem, *value, found),
         Kind::MissingGroup { group } => report_group(facts, problem, *group),
@@ -44,25 +47,6 @@ pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
                 "point the path at a string, or remove `dest.pattern` to write the whole value"
             })
         }
-        Kind::PatternFailure(PatternFailure::Template(_)) => report_template(facts, problem),
-        Kind::PatternFailure(_)
-        | Kind::Cycle(_)
-        | Kind::MissingActionPath { .. }
-        | Kind::ActionPath { .. }
-        | Kind::DifferentAction { .. }
-        | Kind::MissingValue { .. }
-        | Kind::IgnoredSourcePath { .. }
-        | Kind::UnmatchedSourcePattern { .. }
-        | Kind::MissingPatternTarget { .. }
-        | Kind::UnmatchedPattern { .. }
-        | Kind::NotMerged { .. }
-        | Kind::Laid { .. }
-        | Kind::DifferentListWrite
-        | Kind::DifferentRecursion { .. }
-        | Kind::BackslashInPatternValue { .. }
-        | Kind::DifferentPatternText { .. }
-        | Kind::OverLimit(_)
-        | Kind::Failed => unreachable!("other rules report these"),
     }
 }
 
@@ -187,7 +171,7 @@ fn report_target(
     .note(DESTINATION_SKIPPED)
 }
 
-fn report_template(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
+pub(super) fn report_template(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
     let (name, path) = (
         facts.name(problem.doc),
         facts.destination_path(problem.doc, problem.at),
@@ -202,7 +186,13 @@ fn report_template(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
         .problems_of(problem.doc)
         .iter()
         .filter_map(|other| match (&other.kind, other.at == problem.at) {
-            (ProblemKind::BackslashInPatternValue { value, .. }, true) => Some(*value),
+            (
+                ProblemKind::Substitution(SubstitutionProblem::BackslashInPatternValue {
+                    value,
+                    ..
+                }),
+                true,
+            ) => Some(*value),
             _ => None,
         });
     let finding = values

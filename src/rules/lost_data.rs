@@ -4,7 +4,7 @@ use super::{DocumentFinding, SiteFacts};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::{DocId, Op};
 use crate::merge::deckhand::{Method, extended_list};
-use crate::render::ProblemKind;
+use crate::render::{ActionProblem, MissingActionPath, ProblemKind};
 use crate::source::Span;
 use crate::yaml::path::{Location, Piece, children};
 use crate::yaml::{Mapping, Node, Value};
@@ -46,10 +46,12 @@ pub(super) fn has_failed_action(facts: &SiteFacts<'_>, doc: DocId) -> bool {
     problems.any(|problem| {
         matches!(
             problem.kind,
-            ProblemKind::MissingActionPath {
-                in_parent: false,
-                ..
-            } | ProblemKind::ActionPath { .. }
+            ProblemKind::Action(
+                ActionProblem::MissingPath(MissingActionPath {
+                    in_parent: false,
+                    ..
+                }) | ActionProblem::Path { .. }
+            )
         )
     })
 }

@@ -3,20 +3,21 @@
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::deckhand::Method;
-use crate::render::{Problem, ProblemKind};
+use crate::render::{MissingActionPath, Problem};
 
 super::rule!("missing-action-path", Error [Refused], "an action's path does not exist", was "P005");
 
-pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
-    let ProblemKind::MissingActionPath {
+pub(super) fn report(
+    facts: &SiteFacts<'_>,
+    problem: &Problem,
+    missing: &MissingActionPath,
+) -> Diagnostic {
+    let MissingActionPath {
         method,
         path,
         in_parent,
         near,
-    } = &problem.kind
-    else {
-        unreachable!("the rule reports only this kind of problem")
-    };
+    } = missing;
     let name = facts.name(problem.doc);
     let base = facts
         .graph

@@ -5,7 +5,7 @@ use crate::diagnostic::{Diagnostic, Label, NeededBy, Severity};
 use crate::graph::{DocId, MissingSource};
 use crate::merge::deckhand::Semantics;
 use crate::near::nearest;
-use crate::render::{Problem, ProblemKind};
+use crate::render::{MissingValue, Problem};
 use crate::source::Span;
 use crate::system::deckhand::SiteProblem;
 use crate::system::deckhand::document::SubstitutionSource;
@@ -90,16 +90,17 @@ pub(super) fn report_document(
         .did_you_mean(near, None)
 }
 
-pub(super) fn report_value(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
-    let ProblemKind::MissingValue {
+pub(super) fn report_value(
+    facts: &SiteFacts<'_>,
+    problem: &Problem,
+    missing: &MissingValue,
+) -> Diagnostic {
+    let MissingValue {
         source,
         path,
         null,
         near,
-    } = &problem.kind
-    else {
-        unreachable!("the rule reports only this kind of problem")
-    };
+    } = missing;
     let (name, source_doc, source) = (facts.name(problem.doc), *source, facts.document(*source));
     let lacks = if null.is_some() {
         "where it has null"
@@ -118,7 +119,7 @@ pub(super) fn report_value(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnost
         .note(skipped(facts, MissingPart::Value))
         .absent(
             &key.schema,
-            without_value(facts, problem),
+            without_value(facts, missing),
             NeededBy::Substitution,
         )
         .written_as(lacking.map(|lacking| lacking.name));
@@ -132,13 +133,10 @@ pub(super) fn report_value(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnost
 }
 
 /// Describes the missing part of a source: all data, or the value at a path.
-fn without_value(facts: &SiteFacts<'_>, problem: &Problem) -> String {
-    let ProblemKind::MissingValue {
+fn without_value(facts: &SiteFacts<'_>, missing: &MissingValue) -> String {
+    let MissingValue {
         source, path, null, ..
-    } = &problem.kind
-    else {
-        unreachable!("the rule reports only this kind of problem")
-    };
+    } = missing;
     let name = &facts.document(*source).key.name;
     match facts.rendered.data(*source).map(|data| &data.value) {
         None | Some(Value::Null) => format!("`{name}` has no data"),

@@ -16,10 +16,10 @@ use crate::diagnostic::{Diagnostic, Label, Rule, Trait};
 use crate::graph::{Destination, DocId, Graph, Op, Substitution};
 use crate::guard::{Place, guarded};
 use crate::ignore;
-use crate::merge::deckhand::Semantics;
+use crate::merge::deckhand::{Difference, Semantics};
 use crate::merge::pattern::PatternFailure;
 use crate::near;
-use crate::render::{self, Rendered, Write};
+use crate::render::{self, ActionProblem, Rendered, SubstitutionProblem, Write};
 use crate::source::{DocKey, FileId, SourceMap, Span, TextFault};
 use crate::stopwatch::{self, RuleNames};
 use crate::system::cloud_init::Sets;
@@ -823,7 +823,10 @@ pub(crate) fn report_sets(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
 fn is_refused_template(kind: &render::ProblemKind) -> bool {
     matches!(
         kind,
-        render::ProblemKind::BackslashInPatternValue { refused: true, .. }
+        render::ProblemKind::Substitution(SubstitutionProblem::BackslashInPatternValue {
+            refused: true,
+            ..
+        })
     )
 }
 
@@ -1341,31 +1344,54 @@ fn report_relation(facts: &SiteFacts<'_>, problem: &deckhand::SiteProblem) -> Di
 }
 
 fn report_rendering(facts: &SiteFacts<'_>, problem: &render::Problem) -> Diagnostic {
-    use crate::merge::deckhand::Difference;
     use render::ProblemKind as Kind;
     let title = facts.name(problem.doc);
     let diagnostic = match &problem.kind {
         Kind::Cycle(cycle) => return dependency_cycle::report(facts, cycle),
-        Kind::MissingActionPath { .. } => missing_action_path::report(facts, problem),
-        Kind::ActionPath { method, error } => {
+        Kind::Action(action) => report_action(facts, problem, action),
+        Kind::Substitution(substitution) => report_substitution(facts, problem, substitution),
+        Kind::OverLimit(limit) => over_limit::report_rendered(problem, title, *limit),
+        Kind::TooManyCopies => over_limit::report_copies(problem, title),
+        // Deckhand does not merge whole documents, so their problem is a bug.
+        Kind::Failed | Kind::Combine(_) => {
+            return internal_error::report_document(facts, problem.doc);
+        }
+    };
+    diagnostic.document(facts.document(problem.doc).key.clone())
+}
+
+fn report_action(
+    facts: &SiteFacts<'_>,
+    problem: &render::Problem,
+    action: &ActionProblem,
+) -> Diagnostic {
+    match action {
+        ActionProblem::MissingPath(missing) => missing_action_path::report(facts, problem, missing),
+        ActionProblem::Path { method, error } => {
             invalid_action::report_walk(facts, problem, *method, error)
         }
-        Kind::DifferentAction { method, difference } => match difference {
+        ActionProblem::Different { method, difference } => match difference {
             Difference::IndexMerge => different_index_merge::report(facts, problem),
             Difference::RootMerge => different_path::report_merge(facts, problem),
             Difference::Delete(difference) => different_delete::report(facts, problem, difference),
             Difference::ListWrite => different_list_write::report(facts, problem, Some(*method)),
         },
-        Kind::MissingValue { .. } => missing_source::report_value(facts, problem),
+    }
+}
+
+fn report_substitution(
+    facts: &SiteFacts<'_>,
+    problem: &render::Problem,
+    substitution: &SubstitutionProblem,
+) -> Diagnostic {
+    use SubstitutionProblem as Kind;
+    let title = facts.name(problem.doc);
+    match substitution {
+        Kind::MissingValue(missing) => missing_source::report_value(facts, problem, missing),
+        Kind::Invalid(invalid) => invalid_substitution::report(facts, problem, invalid),
         Kind::IgnoredSourcePath { source, path } => {
             ignored_source_path::report(facts, problem, *source, path)
         }
-        Kind::SourcePath { .. }
-        | Kind::SourceNotText { .. }
-        | Kind::MissingGroup { .. }
-        | Kind::DestinationPath(_)
-        | Kind::EmptyRoot
-        | Kind::PatternTargetType { .. } => invalid_substitution::report(facts, problem),
         Kind::UnmatchedSourcePattern { value } => {
             unmatched_source_pattern::report(facts, problem, *value)
         }
@@ -1390,13 +1416,7 @@ fn report_rendering(facts: &SiteFacts<'_>, problem: &render::Problem) -> Diagnos
         Kind::PatternFailure(failure) => match failure {
             PatternFailure::TooManySteps => over_limit::report_search(problem, title),
             PatternFailure::OutputTooLarge => over_limit::report_output(problem, title),
-            PatternFailure::Template(_) => invalid_substitution::report(facts, problem),
+            PatternFailure::Template(_) => invalid_substitution::report_template(facts, problem),
         },
-        Kind::OverLimit(limit) => over_limit::report_rendered(problem, title, *limit),
-        Kind::Failed => return internal_error::report_document(facts, problem.doc),
-        Kind::NotMerged { .. } | Kind::Laid { .. } => {
-            unreachable!("Deckhand does not merge whole documents")
-        }
-    };
-    diagnostic.document(facts.document(problem.doc).key.clone())
+    }
 }

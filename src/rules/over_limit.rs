@@ -2,7 +2,7 @@
 
 use super::{FileContents, FileFacts};
 use crate::diagnostic::{Diagnostic, Label};
-use crate::render::Problem;
+use crate::render::{Problem, SizeLimit};
 use crate::source::{Source, Span};
 use crate::system::cloud_init::part;
 use crate::yaml::YamlLimit;
@@ -57,7 +57,6 @@ pub(super) fn report_text(at: Span, limit: YamlLimit) -> Diagnostic {
             "the limit is exceeded here",
             "write the needed keys out, or merge smaller mappings",
         ),
-        YamlLimit::Bytes => unreachable!("a file is smaller than what a document may hold"),
     };
     Diagnostic::new(&RULE, message, Label::new(at, label))
         .note("this YAML document is not read")
@@ -106,57 +105,58 @@ pub(super) fn report_user_data(at: Span, limit: part::PartLimit) -> Diagnostic {
         .help(help)
 }
 
-pub(super) fn report_rendered(problem: &Problem, title: &str, limit: YamlLimit) -> Diagnostic {
+pub(super) fn report_rendered(problem: &Problem, title: &str, limit: SizeLimit) -> Diagnostic {
     let (message, help) = match limit {
-        YamlLimit::Depth => (
+        SizeLimit::Depth => (
             format!("rendered `{title}` is nested too deeply"),
             "look for substitutions that nest documents in each other",
         ),
-        YamlLimit::Nodes => (
+        SizeLimit::Nodes => (
             format!(
                 "rendered `{title}` has more than {} values",
                 YamlLimit::NODES
             ),
             "look for substitutions that multiply whole documents",
         ),
-        YamlLimit::Bytes => (
+        SizeLimit::Bytes => (
             format!(
                 "the strings of rendered `{title}` exceed {} MiB",
-                YamlLimit::BYTES >> 20
+                SizeLimit::BYTES >> 20
             ),
             "look for substitutions that multiply long strings",
         ),
-        YamlLimit::Merged => (
-            format!("rendered `{title}` copies too many entries of its parent"),
-            "let fewer documents inherit from such a large document",
-        ),
-        YamlLimit::Digits => unreachable!("rendering makes no integers"),
     };
+    unrendered(problem, message).help(help)
+}
+
+pub(super) fn report_copies(problem: &Problem, title: &str) -> Diagnostic {
+    let message = format!("rendered `{title}` copies too many entries of its parent");
+    unrendered(problem, message).help("let fewer documents inherit from such a large document")
+}
+
+fn unrendered(problem: &Problem, message: String) -> Diagnostic {
     let label = Label::new(problem.at, "left unrendered: no layering, no substitutions");
-    Diagnostic::new(&RULE, message, label).help(help)
+    Diagnostic::new(&RULE, message, label)
 }
 
 /// Finding for a merged set called `name` that exceeds a limit.
-pub(super) fn report_merged(problem: &Problem, name: &str, limit: YamlLimit) -> Diagnostic {
+pub(super) fn report_merged(problem: &Problem, name: &str, limit: SizeLimit) -> Diagnostic {
     let (message, help) = match limit {
-        YamlLimit::Depth => (
+        SizeLimit::Depth => (
             format!("merged `{name}` is nested too deeply"),
             "look for patches that copy values into themselves",
         ),
-        YamlLimit::Nodes => (
+        SizeLimit::Nodes => (
             format!("merged `{name}` has more than {} values", YamlLimit::NODES),
             "look for patches that copy values, and for strings merged into lists",
         ),
-        YamlLimit::Bytes => (
+        SizeLimit::Bytes => (
             format!(
                 "the strings of merged `{name}` exceed {} MiB",
-                YamlLimit::BYTES >> 20
+                SizeLimit::BYTES >> 20
             ),
             "look for `str(append)` with long strings",
         ),
-        YamlLimit::Digits | YamlLimit::Merged => {
-            unreachable!("merging makes no integers, and reads no `<<`")
-        }
     };
     Diagnostic::new(&RULE, message, Label::new(problem.at, "not merged")).help(help)
 }

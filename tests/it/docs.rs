@@ -22,7 +22,7 @@ use layercake::merge::pattern::{
 };
 use layercake::near;
 use layercake::render::replay::Replay;
-use layercake::render::{MAX_COPIES, MAX_DEPTH, MAX_WORK, flow};
+use layercake::render::{MAX_COPIES, MAX_DEPTH, MAX_WORK, SizeLimit, flow};
 use layercake::report::TerminalOptions;
 use layercake::rules::{MAX_VIOLATIONS, RULES, selected};
 use layercake::schema::{Schema, Violation};
@@ -161,7 +161,7 @@ fn limits_match_the_code() {
         ("digits of an integer", size(YamlLimit::DIGITS)),
         (
             "bytes of all strings of a rendered document",
-            YamlLimit::BYTES,
+            SizeLimit::BYTES,
         ),
         ("parts of one user-data", size(part::PartLimit::PARTS)),
         (

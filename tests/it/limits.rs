@@ -7,11 +7,11 @@
 
 use layercake::merge::deckhand::Semantics;
 use layercake::merge::pattern::{MAX_BACKTRACKS, MAX_EFFORT};
-use layercake::render::{MAX_DEPTH, MAX_WORK};
+use layercake::render::{MAX_DEPTH, MAX_WORK, SizeLimit};
 use layercake::schema::{Schema, SchemaFault, Wrong};
 use layercake::source::{FileId, MemoryTree, SourceMap};
 use layercake::system::heat::{Groups, Versions};
-use layercake::yaml::{Node, YamlLimit, parse};
+use layercake::yaml::{Node, parse};
 use layercake_yaml_testing::largest;
 
 use crate::support::{check_files, options};
@@ -88,7 +88,7 @@ fn bytes_of_a_rendered_document_are_limited() {
     let is_over = |count: usize| is_over_limit(&three_megabytes, "", "path: .t#", count, "");
     assert_eq!(
         largest(80..90, is_over) as u64,
-        YamlLimit::BYTES / (3 << 20)
+        SizeLimit::BYTES / (3 << 20)
     );
 }
 

@@ -185,8 +185,6 @@ pub enum YamlLimit {
     Nodes,
     /// Number of digits of an integer; see [`YamlLimit::DIGITS`].
     Digits,
-    /// Size of the strings of a document in bytes; see [`YamlLimit::BYTES`].
-    Bytes,
     /// Number of entries that `<<` adds to the mappings of a file; see `YamlLimit::merged`.
     Merged,
 }
@@ -200,8 +198,6 @@ impl YamlLimit {
     /// Maximum number of digits of an integer (the same as Python's limit,
     /// `sys.int_info.default_max_str_digits`).
     pub const DIGITS: usize = 4300;
-    /// Maximum size in bytes of all strings of a rendered document, with shared ones expanded.
-    pub const BYTES: u64 = 256 << 20;
     /// Maximum number of entries that `<<` may add to the mappings of a file, plus
     /// `YamlLimit::MERGED_PER_BYTE` for each byte. These entries are copies, not shared.
     pub const MERGED: u64 = 10_000;

@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::merge;
 use crate::merge::cloud_init::{Class, Dialect, Fact, Kept, SpecificationKeys};
-use crate::render::ProblemKind;
+use crate::render::{CombineProblem, ProblemKind};
 use crate::system::cloud_init::PartSource;
 use crate::system::cloud_init::part::CloudPart;
 
@@ -81,7 +81,7 @@ fn report(facts: &SetFacts<'_>, doc: DocId, source: &PartSource<'_>) -> Option<D
 /// Whether nothing of the source is in the combined result.
 fn erases(facts: &SetFacts<'_>, doc: DocId) -> bool {
     facts.problems().any(|problem| {
-        let ProblemKind::Laid { source, notice } = &problem.kind else {
+        let ProblemKind::Combine(CombineProblem::Laid { source, notice }) = &problem.kind else {
             return false;
         };
         let merge::Notice::CloudInit(notice) = notice;

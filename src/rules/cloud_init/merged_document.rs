@@ -11,7 +11,7 @@ use crate::diagnostic::{Diagnostic, Rule};
 use crate::graph::DocId;
 use crate::merge;
 use crate::merge::cloud_init::{Class, Dialect, Fact, Notice, Specification};
-use crate::render::{Problem, ProblemKind};
+use crate::render::{CombineProblem, Problem, ProblemKind};
 use crate::rules::{SiteFacts, internal_error, over_limit};
 use crate::source::Span;
 use crate::system::cloud_init::part::CloudPart;
@@ -39,14 +39,14 @@ pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
     let mut notices: BTreeMap<(DocId, DocId), (MergedDocument<'_>, Vec<&Notice>)> = BTreeMap::new();
     for problem in facts.problems() {
         match &problem.kind {
-            ProblemKind::NotMerged { source, failure } => {
+            ProblemKind::Combine(CombineProblem::NotMerged { source, failure }) => {
                 let merged = MergedDocument::new(facts, problem, *source);
                 found.push(owned(&merged, unmerged_part::report(&merged, failure)));
             }
-            ProblemKind::Laid {
+            ProblemKind::Combine(CombineProblem::Laid {
                 source,
                 notice: merge::Notice::CloudInit(notice),
-            } => {
+            }) => {
                 let of_merge = notices.entry((problem.doc, *source));
                 let merged = || (MergedDocument::new(facts, problem, *source), Vec::new());
                 of_merge.or_insert_with(merged).1.push(notice);
@@ -54,30 +54,13 @@ pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
             ProblemKind::OverLimit(limit) => {
                 found.push(over_limit::report_merged(problem, &facts.set.name, *limit));
             }
-            ProblemKind::Failed => {
+            // The documents of a set are only merged, so any other problem is a bug.
+            ProblemKind::Failed
+            | ProblemKind::Cycle(_)
+            | ProblemKind::Action(_)
+            | ProblemKind::Substitution(_)
+            | ProblemKind::TooManyCopies => {
                 found.push(internal_error::report_document(facts.facts, problem.doc));
-            }
-            ProblemKind::Cycle(_)
-            | ProblemKind::MissingActionPath { .. }
-            | ProblemKind::ActionPath { .. }
-            | ProblemKind::DifferentAction { .. }
-            | ProblemKind::MissingValue { .. }
-            | ProblemKind::IgnoredSourcePath { .. }
-            | ProblemKind::SourcePath { .. }
-            | ProblemKind::SourceNotText { .. }
-            | ProblemKind::UnmatchedSourcePattern { .. }
-            | ProblemKind::MissingGroup { .. }
-            | ProblemKind::DestinationPath(_)
-            | ProblemKind::EmptyRoot
-            | ProblemKind::MissingPatternTarget { .. }
-            | ProblemKind::PatternTargetType { .. }
-            | ProblemKind::UnmatchedPattern { .. }
-            | ProblemKind::DifferentListWrite
-            | ProblemKind::DifferentRecursion { .. }
-            | ProblemKind::BackslashInPatternValue { .. }
-            | ProblemKind::DifferentPatternText { .. }
-            | ProblemKind::PatternFailure(_) => {
-                unreachable!("the documents of a set are only merged")
             }
         }
     }

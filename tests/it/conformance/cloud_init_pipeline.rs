@@ -13,7 +13,7 @@ use layercake::check::RenderedSite;
 use layercake::merge::cloud_init::{self, MergeRules};
 use layercake::merge::deckhand::Semantics;
 use layercake::merge::{Failure, Strategy};
-use layercake::render::ProblemKind;
+use layercake::render::{CombineProblem, ProblemKind};
 use layercake::source::MemoryTree;
 use layercake::system::cloud_init::part::{CloudPart, PartKind};
 use layercake::system::cloud_init::{ConfD, SetMember};
@@ -166,7 +166,8 @@ fn outcome(site: &RenderedSite<'_>, stage: Stage) -> Merged {
         }
     }
     for problem in &site.rendered.problems {
-        let ProblemKind::NotMerged { source, failure } = &problem.kind else {
+        let ProblemKind::Combine(CombineProblem::NotMerged { source, failure }) = &problem.kind
+        else {
             continue;
         };
         let Some(SetMember {

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use layercake_yaml::path::inside;
 use layercake_yaml::{Node, Size, YamlLimit};
 
+use super::ProblemKind;
 use crate::graph::{Graph, Recipe};
 use crate::merge::pattern::{Effort, PatternFailure};
 
@@ -67,16 +68,18 @@ impl Allowance {
         }
     }
 
-    /// Returns the limit that the data of a document exceeds, if any. `shared` are the values that
+    /// Returns the problem of a document whose data exceeds a limit. `shared` are the values that
     /// it was built from.
     pub(super) fn exceeded<'n>(
         &self,
         data: &Node,
         shared: impl IntoIterator<Item = &'n Node>,
-    ) -> Option<YamlLimit> {
-        let exceeds_copies =
-            || self.may_copy_too_much(data) && !self.may_copy(copied(data, shared));
-        exceeded(data).or_else(|| exceeds_copies().then_some(YamlLimit::Merged))
+    ) -> Option<ProblemKind> {
+        if let Some(limit) = SizeLimit::exceeded(data) {
+            return Some(ProblemKind::OverLimit(limit));
+        }
+        let exceeds_copies = self.may_copy_too_much(data) && !self.may_copy(copied(data, shared));
+        exceeds_copies.then_some(ProblemKind::TooManyCopies)
     }
 
     /// Returns whether data has more entries than may be copied.
@@ -132,6 +135,33 @@ fn makes(recipe: &Recipe) -> bool {
 /// substitutions.
 pub const MAX_DEPTH: usize = 4 * YamlLimit::DEPTH;
 
+/// Limits on the size of rendered data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SizeLimit {
+    /// Nesting depth of collections; see [`MAX_DEPTH`].
+    Depth,
+    /// Number of nodes, with shared ones expanded; see [`YamlLimit::NODES`].
+    Nodes,
+    /// Size of the strings in bytes; see [`SizeLimit::BYTES`].
+    Bytes,
+}
+
+impl SizeLimit {
+    /// Maximum size in bytes of all strings of a rendered document, with shared ones expanded.
+    pub const BYTES: u64 = 256 << 20;
+
+    /// Returns the limit that a value exceeds, if any.
+    fn exceeded(data: &Node) -> Option<Self> {
+        let size = Size::of(data);
+        match () {
+            () if size.height() > MAX_DEPTH => Some(Self::Depth),
+            () if size.nodes() > YamlLimit::NODES => Some(Self::Nodes),
+            () if size.bytes() > Self::BYTES => Some(Self::Bytes),
+            () => None,
+        }
+    }
+}
+
 /// Returns the number of entries of mappings and lists that a value does not share with the values
 /// that it was built from.
 fn copied<'n>(data: &Node, shared: impl IntoIterator<Item = &'n Node>) -> u64 {
@@ -155,17 +185,6 @@ fn count_unknown(node: &Node, known: &mut HashSet<usize>) -> u64 {
         }
     }
     count
-}
-
-/// Returns the limit that a value exceeds, if any.
-fn exceeded(data: &Node) -> Option<YamlLimit> {
-    let size = Size::of(data);
-    match () {
-        () if size.height() > MAX_DEPTH => Some(YamlLimit::Depth),
-        () if size.nodes() > YamlLimit::NODES => Some(YamlLimit::Nodes),
-        () if size.bytes() > YamlLimit::BYTES => Some(YamlLimit::Bytes),
-        () => None,
-    }
 }
 
 /// Returns the cost of searching a value for a pattern or inserting it, in bytes.

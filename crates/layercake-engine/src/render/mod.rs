@@ -10,6 +10,7 @@ pub mod effect;
 pub mod flow;
 mod limits;
 mod numbering;
+mod problem;
 pub mod replay;
 mod stroke;
 mod substitute;
@@ -20,10 +21,14 @@ use std::sync::Arc;
 
 use layercake_source::{Span, Spanned};
 use layercake_yaml::path::{Location, Path, Segment, WalkError};
-use layercake_yaml::{Node, Value, YamlLimit};
+use layercake_yaml::{Node, Value};
 use rayon::prelude::*;
 
-pub use limits::{MAX_COPIES, MAX_DEPTH, MAX_WORK};
+pub use limits::{MAX_COPIES, MAX_DEPTH, MAX_WORK, SizeLimit};
+pub use problem::{
+    ActionProblem, CombineProblem, InvalidSubstitution, MissingActionPath, MissingValue,
+    PatternTexts, Problem, ProblemKind, SubstitutionProblem,
+};
 pub use table::{FileSet, MadeDocument, Matching, Table};
 
 use self::limits::{Allowance, Cost};
@@ -32,8 +37,6 @@ use self::table::Tables;
 use crate::graph::{Combine, DocId, Edge, Graph, Op, Recipe, Step};
 use crate::guard::{self, Place};
 use crate::merge::deckhand::{self, ActionPath, Difference, Method};
-use crate::merge::pattern::PatternFailure;
-use crate::merge::{Failure, Notice};
 use crate::stopwatch;
 
 /// Result of rendering a graph.
@@ -97,173 +100,6 @@ pub enum WriteKind {
     Whole,
     /// Part of a string, from another document.
     Part,
-}
-
-/// Problem found while a document was rendered.
-#[derive(Clone, Debug)]
-pub struct Problem {
-    /// The document.
-    pub doc: DocId,
-    /// Span of the text to fix: of the step, or of a part of it.
-    pub at: Span,
-    /// Kind of the problem.
-    pub kind: ProblemKind,
-}
-
-/// The kinds of [`Problem`].
-#[derive(Clone, Debug)]
-pub enum ProblemKind {
-    /// Documents depend on each other in a cycle.
-    Cycle(Vec<Edge>),
-    /// The path of an action is missing, or its value is null.
-    MissingActionPath {
-        /// Action at the path.
-        method: Method,
-        /// Path as written.
-        path: String,
-        /// Whether the parent lacks it, instead of the child.
-        in_parent: bool,
-        /// An existing key with a similar name.
-        near: Option<String>,
-    },
-    /// The path of an action cannot be followed or written.
-    ActionPath {
-        /// Action at the path.
-        method: Method,
-        /// Reason.
-        error: WalkError,
-    },
-    /// An action has different results in the two semantics.
-    DifferentAction {
-        /// Kind of the action.
-        method: Method,
-        /// Difference of the results.
-        difference: Difference,
-    },
-    /// The source document has no value or null at the path.
-    MissingValue {
-        /// The source document.
-        source: DocId,
-        /// Path as written.
-        path: String,
-        /// The null value at the path.
-        null: Option<Span>,
-        /// An existing key with a similar name.
-        near: Option<String>,
-    },
-    /// A path is ignored because the data of the source document is not a mapping.
-    IgnoredSourcePath {
-        /// The source document.
-        source: DocId,
-        /// Path as written.
-        path: String,
-    },
-    /// A source path cannot be followed.
-    SourcePath {
-        /// The source document.
-        source: DocId,
-        /// Reason.
-        error: WalkError,
-    },
-    /// A source pattern is applied to a value that is not a string.
-    SourceNotText {
-        /// The value.
-        value: Span,
-        /// Kind of the value.
-        found: &'static str,
-    },
-    /// A source pattern does not match, so the whole string is used.
-    UnmatchedSourcePattern {
-        /// The string.
-        value: Span,
-    },
-    /// A source pattern lacks the requested group.
-    MissingGroup {
-        /// The requested group.
-        group: i64,
-    },
-    /// A value cannot be written to its destination.
-    DestinationPath(WalkError),
-    /// An empty value is written to the root (`deckhand.md` 12.4).
-    EmptyRoot,
-    /// A destination pattern has no value at its path.
-    MissingPatternTarget {
-        /// Path as written.
-        path: String,
-        /// An existing key with a similar name.
-        near: Option<String>,
-        /// Whether Deckhand's code accepts that: it searches below the mapping that it creates.
-        is_accepted: bool,
-        /// Whether Deckhand's code leaves an empty mapping there.
-        is_created: bool,
-    },
-    /// A destination pattern is applied to a value that it cannot search.
-    PatternTargetType {
-        /// The value.
-        target: Span,
-        /// Kind of the value.
-        found: &'static str,
-        /// Whether a search below the path would find strings.
-        container: bool,
-    },
-    /// A destination pattern does not match, so the value is kept.
-    UnmatchedPattern {
-        /// The searched value.
-        target: Span,
-    },
-    /// A document could not be merged and is skipped.
-    NotMerged {
-        /// The document.
-        source: DocId,
-        /// Reason.
-        failure: Failure,
-    },
-    /// A document was merged, with a possibly unintended effect.
-    Laid {
-        /// The document.
-        source: DocId,
-        /// The effect.
-        notice: Notice,
-    },
-    /// A list is written to an element of a destination list (10.5).
-    DifferentListWrite,
-    /// A recursive pattern matches other strings in Deckhand's code than in its documentation
-    /// (D13).
-    DifferentRecursion {
-        /// A string that only one of them changes.
-        text: Span,
-    },
-    /// A pattern inserts a value with backslashes (12.4).
-    BackslashInPatternValue {
-        /// The value.
-        value: Span,
-        /// Whether Deckhand's code rejects the value instead of changing it.
-        refused: bool,
-    },
-    /// A pattern inserts a value that is not a string (12.4).
-    DifferentPatternText {
-        /// The value.
-        value: Span,
-        /// The inserted strings; `None` if the value is secret.
-        texts: Option<PatternTexts>,
-    },
-    /// A pattern search exceeds the cost limits.
-    PatternFailure(PatternFailure),
-    /// The document grew beyond a limit.
-    OverLimit(YamlLimit),
-    /// A bug in layercake prevented the rendering.
-    Failed,
-}
-
-/// Strings that a pattern inserts for a value that is not a string.
-#[derive(Clone, Debug)]
-pub struct PatternTexts {
-    /// Kind of the value.
-    pub found: &'static str,
-    /// Inserted string according to the documentation.
-    pub documented: String,
-    /// String that Deckhand's code inserts.
-    pub deckhand: String,
 }
 
 impl Rendered {
@@ -618,7 +454,7 @@ impl<'a> Making<'a> {
     fn run<'n>(mut self, ready: &dyn Fn(DocId) -> &'n Node) -> Self {
         let recipe = self.graph.recipe(self.doc);
         if self.would_copy_too_much(recipe) {
-            self.refuse(recipe, YamlLimit::Merged);
+            self.refuse(recipe, ProblemKind::TooManyCopies);
             return self;
         }
         for step in recipe.steps.iter() {
@@ -628,26 +464,27 @@ impl<'a> Making<'a> {
             if let Some(strokes) = &mut self.strokes {
                 strokes.before(step.index, &self.data);
             }
-            let source = step.op.source().map(ready);
-            self.follow(step, source, None);
+            self.follow(step, ready, None);
         }
         self.within_limits(recipe, ready);
         self
     }
 
-    /// Runs one step, or one destination of a substitution. `source` is the rendered data of the
+    /// Runs one step, or one destination of a substitution. `ready` returns the rendered data of the
     /// source document.
-    fn follow(&mut self, step: Step<'_>, source: Option<&Node>, destination: Option<usize>) {
+    fn follow<'n>(
+        &mut self,
+        step: Step<'_>,
+        ready: &dyn Fn(DocId) -> &'n Node,
+        destination: Option<usize>,
+    ) {
         self.step = step.index;
-        match (&step.op, source) {
-            (Op::Merge { method, path }, _) => self.act(*method, path, step.at),
-            (Op::Substitute(substitution), Some(source)) => {
-                self.substitute(substitution, source, destination);
+        match &step.op {
+            Op::Merge { method, path } => self.act(*method, path, step.at),
+            Op::Substitute(substitution) => {
+                self.substitute(substitution, ready(substitution.source), destination);
             }
-            (Op::Combine(combine), Some(source)) => self.combine(combine, source, step.at),
-            (Op::Substitute(_) | Op::Combine(_), None) => {
-                unreachable!("`source` is given for these operations")
-            }
+            Op::Combine(combine) => self.combine(combine, ready(combine.source), step.at),
         }
     }
 
@@ -680,10 +517,10 @@ impl<'a> Making<'a> {
             Ok(notices) => {
                 self.wrote(vec![Arc::default()], WriteKind::Merged, at);
                 for notice in notices {
-                    self.problem(at, ProblemKind::Laid { source, notice });
+                    self.problem(at, CombineProblem::Laid { source, notice });
                 }
             }
-            Err(failure) => self.problem(at, ProblemKind::NotMerged { source, failure }),
+            Err(failure) => self.problem(at, CombineProblem::NotMerged { source, failure }),
         }
         self.note(Author::Action { step: self.step }, before);
     }
@@ -701,11 +538,11 @@ impl<'a> Making<'a> {
         strokes.keep(author, written.collect(), &self.data);
     }
 
-    fn problem(&mut self, at: Span, kind: ProblemKind) {
+    fn problem(&mut self, at: Span, kind: impl Into<ProblemKind>) {
         self.problems.push(Problem {
             doc: self.doc,
             at,
-            kind,
+            kind: kind.into(),
         });
     }
 
@@ -743,36 +580,30 @@ impl<'a> Making<'a> {
             return;
         };
         if let Err(error) = self.pad(effective) {
-            return self.problem(path.span, ProblemKind::ActionPath { method, error });
+            return self.problem(path.span, ActionProblem::Path { method, error });
         }
         let applied = deckhand::apply(method, effective, &mut self.data, own, semantics, at);
         if applied.is_err() && method == Method::Merge && deckhand::extends_list(effective, own) {
             // Deckhand's code fails here, which is also a difference.
             let difference = Difference::IndexMerge;
-            self.problem(
-                path.span,
-                ProblemKind::DifferentAction { method, difference },
-            );
+            self.problem(path.span, ActionProblem::Different { method, difference });
         }
         match applied {
             Ok(applied) => {
                 if let Some(difference) = applied.difference {
-                    self.problem(
-                        path.span,
-                        ProblemKind::DifferentAction { method, difference },
-                    );
+                    self.problem(path.span, ActionProblem::Different { method, difference });
                 }
                 self.wrote(applied.locations, WriteKind::Layered, path.span);
             }
             Err(deckhand::Failure::Walk(error)) => {
-                self.problem(path.span, ProblemKind::ActionPath { method, error });
+                self.problem(path.span, ActionProblem::Path { method, error });
             }
             Err(failure) => {
                 let in_parent = failure == deckhand::Failure::MissingInParent;
                 let searched = if in_parent { &self.data } else { own };
                 let near = effective.near_miss(searched);
                 let path_text = effective.text().to_owned();
-                let kind = ProblemKind::MissingActionPath {
+                let kind = MissingActionPath {
                     method,
                     path: path_text,
                     in_parent,
@@ -790,7 +621,7 @@ impl<'a> Making<'a> {
         let value = if in_parent { &self.data } else { own };
         if value.is_null() {
             let path = ".".to_owned();
-            let kind = ProblemKind::MissingActionPath {
+            let kind = MissingActionPath {
                 method,
                 path,
                 in_parent,
@@ -804,7 +635,7 @@ impl<'a> Making<'a> {
             return true;
         }
         let difference = Difference::RootMerge;
-        self.problem(at, ProblemKind::DifferentAction { method, difference });
+        self.problem(at, ActionProblem::Different { method, difference });
         self.graph.semantics == deckhand::Semantics::Documented
     }
 
@@ -823,14 +654,13 @@ impl<'a> Making<'a> {
         let shared = sources
             .map(|doc| -> &Node { ready(doc) })
             .chain([&recipe.data]);
-        let Some(limit) = self.allowance.exceeded(&self.data, shared) else {
-            return;
-        };
-        self.refuse(recipe, limit);
+        if let Some(problem) = self.allowance.exceeded(&self.data, shared) {
+            self.refuse(recipe, problem);
+        }
     }
 
-    fn refuse(&mut self, recipe: &Recipe, limit: YamlLimit) {
-        self.problem(recipe.span, ProblemKind::OverLimit(limit));
+    fn refuse(&mut self, recipe: &Recipe, kind: ProblemKind) {
+        self.problem(recipe.span, kind);
         self.data = recipe.data.clone();
         self.note(Author::Limit, self.writes.len());
     }

@@ -95,11 +95,8 @@ impl<'a> Numbering<'a> {
         let own_data = own.as_ref().map_or(&recipe.data, |own| own.node());
         let data = before.node().clone();
         let mut making = Making::at(self.graph, doc, data, own_data, self.rendered.allowance);
-        making.follow(
-            step,
-            source.as_ref().map(|source| source.node()),
-            destination,
-        );
+        let source_data = source.as_ref().map_or(own_data, |source| source.node());
+        making.follow(step, &|_| source_data, destination);
         let after = making.data;
         Numbers::new(before, own, source, after)
     }

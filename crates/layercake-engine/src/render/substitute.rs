@@ -10,7 +10,9 @@ use layercake_yaml::{Node, Origin, Value, emit};
 
 use super::limits::cost;
 use super::stroke::Author;
-use super::{Making, PatternTexts, ProblemKind, Put, WriteKind};
+use super::{
+    InvalidSubstitution, Making, MissingValue, PatternTexts, Put, SubstitutionProblem, WriteKind,
+};
 use crate::graph::{Destination, Extract, MissingSource, Part, Substitution};
 use crate::merge::deckhand::{Semantics, merged_shallow, pops};
 use crate::merge::pattern::{Effort, Pattern, PatternFailure, Replacement, python_text};
@@ -40,7 +42,10 @@ impl Making<'_> {
             let before = self.writes.len();
             // Deckhand's code checks the text of the path first (10.6).
             if let Err(error) = destination.path.value.require_rooted() {
-                self.problem(destination.path.span, ProblemKind::DestinationPath(error));
+                self.problem(
+                    destination.path.span,
+                    InvalidSubstitution::DestinationPath(error),
+                );
                 continue;
             }
             match &destination.part {
@@ -70,7 +75,7 @@ impl Making<'_> {
                 Err(error) => {
                     self.problem(
                         at,
-                        ProblemKind::SourcePath {
+                        InvalidSubstitution::SourcePath {
                             source: document,
                             error,
                         },
@@ -83,7 +88,7 @@ impl Making<'_> {
                 let path = path.text().to_owned();
                 self.problem(
                     at,
-                    ProblemKind::IgnoredSourcePath {
+                    SubstitutionProblem::IgnoredSourcePath {
                         source: document,
                         path,
                     },
@@ -94,7 +99,7 @@ impl Making<'_> {
         if let Some(value) = found.as_ref().filter(|value| !value.is_null()) {
             return Some(value.clone().into_owned());
         }
-        let kind = ProblemKind::MissingValue {
+        let kind = SubstitutionProblem::MissingValue(MissingValue {
             source: document,
             path: path.text().to_owned(),
             null: found.as_ref().map(|null| null.span),
@@ -103,7 +108,7 @@ impl Making<'_> {
             } else {
                 None
             },
-        };
+        });
         self.problem(at, kind);
         self.writes_null().then(|| Node::made(Value::Null, at))
     }
@@ -120,7 +125,10 @@ impl Making<'_> {
         let at = extract.pattern.span;
         let Value::String(text) = &value.value else {
             let (span, found) = (value.span, value.value.kind());
-            self.problem(at, ProblemKind::SourceNotText { value: span, found });
+            self.problem(
+                at,
+                InvalidSubstitution::SourceNotText { value: span, found },
+            );
             return None;
         };
         let charged = self.allowance.search(cost(&value));
@@ -131,12 +139,12 @@ impl Making<'_> {
             Ok(None) => {
                 self.problem(
                     at,
-                    ProblemKind::UnmatchedSourcePattern { value: value.span },
+                    SubstitutionProblem::UnmatchedSourcePattern { value: value.span },
                 );
                 return Some(value);
             }
             Err(failure) => {
-                self.problem(at, ProblemKind::PatternFailure(failure));
+                self.problem(at, SubstitutionProblem::PatternFailure(failure));
                 return None;
             }
         };
@@ -145,7 +153,10 @@ impl Making<'_> {
             .and_then(|at| captures.group(at));
         let Some(group) = group else {
             let group = extract.group.value;
-            self.problem(extract.group.span, ProblemKind::MissingGroup { group });
+            self.problem(
+                extract.group.span,
+                InvalidSubstitution::MissingGroup { group },
+            );
             return None;
         };
         let selected = match group {
@@ -166,10 +177,10 @@ impl Making<'_> {
             return self.put_at_root(value, at);
         }
         if pops(path, value) {
-            self.problem(at, ProblemKind::DifferentListWrite);
+            self.problem(at, SubstitutionProblem::DifferentListWrite);
         }
         if let Err(error) = self.pad(path) {
-            return self.problem(at, ProblemKind::DestinationPath(error));
+            return self.problem(at, InvalidSubstitution::DestinationPath(error));
         }
         match path.write(&mut self.data, value, self.graph.semantics.list_write(), at) {
             Ok(written) => {
@@ -179,7 +190,7 @@ impl Making<'_> {
                 };
                 self.wrote_into(written.locations, WriteKind::Whole, at, put);
             }
-            Err(error) => self.problem(at, ProblemKind::DestinationPath(error)),
+            Err(error) => self.problem(at, InvalidSubstitution::DestinationPath(error)),
         }
     }
 
@@ -189,7 +200,7 @@ impl Making<'_> {
         if self.data.as_mapping().is_some() && value.as_mapping().is_some() {
             self.data = merged_shallow(&self.data, value);
         } else if value.value.is_falsy() {
-            return self.problem(at, ProblemKind::EmptyRoot);
+            return self.problem(at, InvalidSubstitution::EmptyRoot);
         } else {
             self.data = value.clone();
         }
@@ -209,7 +220,7 @@ impl Making<'_> {
                 let is_node = matches!(found.node, Cow::Borrowed(_));
                 (found.node.into_owned(), found.location, is_node)
             }),
-            Err(error) => return self.problem(at, ProblemKind::DestinationPath(error)),
+            Err(error) => return self.problem(at, InvalidSubstitution::DestinationPath(error)),
         };
         let Some((target, location, is_node)) = target else {
             return self.missing_target(destination, part);
@@ -222,7 +233,10 @@ impl Making<'_> {
             .allowance
             .search(cost(value).saturating_add(cost(&target)))
         {
-            return self.problem(part.pattern.span, ProblemKind::PatternFailure(failure));
+            return self.problem(
+                part.pattern.span,
+                SubstitutionProblem::PatternFailure(failure),
+            );
         }
         let put = self.insertion(value, part);
         let replaced = match (&target.value, part.depth) {
@@ -232,7 +246,7 @@ impl Making<'_> {
                 let is_only_place = is_node && path.segments().is_some();
                 match self.replaced_text(part, &put, &target, text) {
                     Some((node, _)) if path.is_root() && node.value.is_falsy() => {
-                        return self.problem(at, ProblemKind::EmptyRoot);
+                        return self.problem(at, InvalidSubstitution::EmptyRoot);
                     }
                     Some((_, 0)) if is_only_place => None,
                     replaced => replaced.map(|(node, _)| node),
@@ -240,14 +254,14 @@ impl Making<'_> {
             }
             // Deckhand's code takes the unchanged list for a failure (12.5).
             (Value::Sequence(items), Some(_)) if path.is_root() && items.is_empty() => {
-                return self.problem(at, ProblemKind::EmptyRoot);
+                return self.problem(at, InvalidSubstitution::EmptyRoot);
             }
             (Value::Mapping(_) | Value::Sequence(_), Some(depth)) if is_node => {
                 let texts = self.replaced_below(part, &put, &target, depth);
                 return self.write_below(texts, location, at);
             }
             (found, _) => {
-                let kind = ProblemKind::PatternTargetType {
+                let kind = InvalidSubstitution::PatternTargetType {
                     target: target.span,
                     found: found.kind(),
                     container: is_node && matches!(found, Value::Mapping(_) | Value::Sequence(_)),
@@ -264,7 +278,7 @@ impl Making<'_> {
                     at,
                 );
             }
-            Err(error) => self.problem(at, ProblemKind::DestinationPath(error)),
+            Err(error) => self.problem(at, InvalidSubstitution::DestinationPath(error)),
         }
     }
 
@@ -284,7 +298,7 @@ impl Making<'_> {
             self.data = created;
         }
         let path = path.text().to_owned();
-        let kind = ProblemKind::MissingPatternTarget {
+        let kind = SubstitutionProblem::MissingPatternTarget {
             path,
             near,
             is_accepted,
@@ -307,7 +321,7 @@ impl Making<'_> {
                 documented: documented.clone(),
                 deckhand: deckhand.clone(),
             });
-            let kind = ProblemKind::DifferentPatternText {
+            let kind = SubstitutionProblem::DifferentPatternText {
                 value: value.span,
                 texts,
             };
@@ -315,7 +329,7 @@ impl Making<'_> {
         }
         if changes_as_template(&deckhand) {
             let refused = refuses_template(&part.pattern.value, &deckhand);
-            let kind = ProblemKind::BackslashInPatternValue {
+            let kind = SubstitutionProblem::BackslashInPatternValue {
                 value: value.span,
                 refused,
             };
@@ -345,7 +359,7 @@ impl Making<'_> {
     ) -> Option<(Node, usize)> {
         match self.replaced_within(part, put, text) {
             Ok((_, 0)) => {
-                let kind = ProblemKind::UnmatchedPattern {
+                let kind = SubstitutionProblem::UnmatchedPattern {
                     target: target.span,
                 };
                 self.problem(part.pattern.span, kind);
@@ -359,7 +373,10 @@ impl Making<'_> {
             }
             Ok((replaced, count)) => Some((put.node(target, replaced), count)),
             Err(failure) => {
-                self.problem(part.pattern.span, ProblemKind::PatternFailure(failure));
+                self.problem(
+                    part.pattern.span,
+                    SubstitutionProblem::PatternFailure(failure),
+                );
                 None
             }
         }
@@ -384,7 +401,10 @@ impl Making<'_> {
             let outcome = match self.replaced_within(part, put, text) {
                 Ok(outcome) => outcome,
                 Err(failure) => {
-                    self.problem(part.pattern.span, ProblemKind::PatternFailure(failure));
+                    self.problem(
+                        part.pattern.span,
+                        SubstitutionProblem::PatternFailure(failure),
+                    );
                     return Vec::new();
                 }
             };
@@ -401,9 +421,12 @@ impl Making<'_> {
             }
         }
         if let Some(text) = differing {
-            self.problem(part.pattern.span, ProblemKind::DifferentRecursion { text });
+            self.problem(
+                part.pattern.span,
+                SubstitutionProblem::DifferentRecursion { text },
+            );
         } else if replaced.is_empty() {
-            let kind = ProblemKind::UnmatchedPattern {
+            let kind = SubstitutionProblem::UnmatchedPattern {
                 target: target.span,
             };
             self.problem(part.pattern.span, kind);

@@ -35,7 +35,7 @@ use super::shield::{Passage, passage};
 use super::{Cause, Change, Limits, PlaceCauses, Proof, Renames, Side, Status, route_size};
 use crate::edit::{Edit, EditId, EditKind, Part};
 use crate::graph::{DocId, Graph, Op};
-use crate::render::{ProblemKind, Rendered};
+use crate::render::{ActionProblem, CombineProblem, ProblemKind, Rendered};
 
 use self::batch::{Batch, Owners, batches};
 use self::check::Checked;
@@ -748,9 +748,10 @@ fn has_other_shape(question: &Question<'_>) -> bool {
             || side.rendered.problems.iter().any(|problem| {
                 matches!(
                     problem.kind,
-                    ProblemKind::NotMerged { .. }
-                        | ProblemKind::MissingActionPath { .. }
-                        | ProblemKind::ActionPath { .. }
+                    ProblemKind::Combine(CombineProblem::NotMerged { .. })
+                        | ProblemKind::Action(
+                            ActionProblem::MissingPath(_) | ActionProblem::Path { .. }
+                        )
                 )
             })
     })

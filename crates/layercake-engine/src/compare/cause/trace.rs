@@ -14,8 +14,8 @@ use crate::compare::texts::{Texts, edits_overlapping};
 use crate::compare::{Change, Hop, Limits, Side, Via, route_size};
 use crate::edit::{Edit, EditId, EditKind, Part, Text};
 use crate::graph::DocId;
-use crate::render::ProblemKind;
 use crate::render::replay::{self, Replay};
+use crate::render::{CombineProblem, ProblemKind};
 
 /// Texts of the edits of a site, and the effort spent on tracing.
 pub(super) struct Tracing<'a> {
@@ -419,7 +419,9 @@ fn failed_merges(side: &Side<'_>, trails: &[replay::Hop]) -> Vec<Span> {
         .into_iter()
         .flat_map(|doc| side.rendered.problems_of(doc));
     let refused = of_way.filter_map(|problem| match &problem.kind {
-        ProblemKind::NotMerged { failure, .. } => Some([problem.at, failure.at()]),
+        ProblemKind::Combine(CombineProblem::NotMerged { failure, .. }) => {
+            Some([problem.at, failure.at()])
+        }
         _ => None,
     });
     refused.flatten().collect()
