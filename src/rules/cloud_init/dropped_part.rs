@@ -3,49 +3,63 @@
 use super::UserDataFacts;
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::merge::patch::{Failure, Member, Reason};
-use crate::system::cloud_init::part::{FaultCost, PartFault, PartFaultKind};
+use crate::source::Span;
+use crate::system::cloud_init::part::{ContainerFault, ContentFault, FaultCost};
 use crate::system::cloud_init::read::is_gzip;
 
 super::super::rule!("dropped-part", Error, "part that cloud-init drops");
 
 /// Finding with the effect of the fault, `cost`. Returns `None` if the file's own fault reports it.
-pub(super) fn report(
+pub(super) fn report_content(
     facts: &UserDataFacts<'_>,
-    fault: &PartFault,
+    at: Span,
+    fault: &ContentFault,
     cost: FaultCost,
 ) -> Option<Diagnostic> {
-    let is_reported =
-        fault.kind == PartFaultKind::NoText && facts.sources.get(fault.at.file).fault().is_some();
-    if is_reported {
+    let source = facts.sources.get(at.file);
+    if *fault == ContentFault::NoText && source.fault().is_some() {
         return None;
     }
+    let is_gzip = source.bytes().is_some_and(is_gzip);
+    let finding = report(facts, at, of_content(fault, is_gzip), cost);
+    let severity = if is_empty(fault) {
+        Severity::Warning
+    } else {
+        finding.severity
+    };
+    Some(Diagnostic {
+        severity,
+        ..finding
+    })
+}
+
+/// Finding with the effect of the fault, `cost`.
+pub(super) fn report_container(
+    facts: &UserDataFacts<'_>,
+    at: Span,
+    fault: &ContainerFault,
+    cost: FaultCost,
+) -> Diagnostic {
+    report(facts, at, of_container(fault), cost)
+}
+
+fn report(
+    facts: &UserDataFacts<'_>,
+    at: Span,
+    message: DroppedPartMessage,
+    cost: FaultCost,
+) -> Diagnostic {
     let DroppedPartMessage {
         message,
         label,
         why,
         help,
-    } = of_text(facts, fault);
-    let finding = Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(facts.first_line(fault.at), label),
-    );
-    let finding = why
-        .into_iter()
+    } = message;
+    let finding = Diagnostic::new(&RULE, message, Label::new(facts.first_line(at), label));
+    why.into_iter()
         .fold(finding, Diagnostic::note)
-        .note(consequence(cost));
-    let severity = if is_empty(&fault.kind) {
-        Severity::Warning
-    } else {
-        finding.severity
-    };
-    Some(
-        Diagnostic {
-            severity,
-            ..finding
-        }
-        .help(help),
-    )
+        .note(consequence(cost))
+        .help(help)
 }
 
 struct DroppedPartMessage {
@@ -55,10 +69,10 @@ struct DroppedPartMessage {
     help: &'static str,
 }
 
-/// Message for a fault in the content of a part.
-fn of_text(facts: &UserDataFacts<'_>, fault: &PartFault) -> DroppedPartMessage {
-    use PartFaultKind as Kind;
-    match &fault.kind {
+/// Message for a fault in the content of a part, which may be `is_gzip` data.
+fn of_content(fault: &ContentFault, is_gzip: bool) -> DroppedPartMessage {
+    use ContentFault as Kind;
+    match fault {
         kind if is_empty(kind) => words(
             "a cloud-config part is empty",
             "only comments here",
@@ -80,32 +94,24 @@ fn of_text(facts: &UserDataFacts<'_>, fault: &PartFault) -> DroppedPartMessage {
             "move the content under the key of a module, such as `runcmd`",
         ),
         Kind::Patch(failure) => unread_patch(failure),
-        Kind::NotUtf8
-            if facts
-                .sources
-                .get(fault.at.file)
-                .bytes()
-                .is_some_and(is_gzip) =>
-        {
-            DroppedPartMessage {
-                why: Some(
-                    "cloud-init decompresses only user-data as a whole, and parts of a message \
+        Kind::NotUtf8 if is_gzip => DroppedPartMessage {
+            why: Some(
+                "cloud-init decompresses only user-data as a whole, and parts of a message \
                  with the type `application/gzip`",
-                ),
-                ..words(
-                    "a part is gzip data that cloud-init does not decompress here",
-                    "starts like gzip data",
-                    "decompress it with `gunzip`, or set the type of the message part to \
+            ),
+            ..words(
+                "a part is gzip data that cloud-init does not decompress here",
+                "starts like gzip data",
+                "decompress it with `gunzip`, or set the type of the message part to \
                  `application/gzip`",
-                )
-            }
-        }
+            )
+        },
         Kind::NotUtf8 => words(
             "a part is not UTF-8",
             "invalid byte",
             "save it as UTF-8; compress binary data or encode it in base64",
         ),
-        Kind::Mangled { .. } => DroppedPartMessage {
+        Kind::Mangled => DroppedPartMessage {
             why: Some(
                 "Python reads a MIME part without `Content-Transfer-Encoding` as ASCII, regardless \
                  of `charset`: the resulting bytes are not UTF-8",
@@ -121,20 +127,19 @@ fn of_text(facts: &UserDataFacts<'_>, fault: &PartFault) -> DroppedPartMessage {
             "not gzip, or damaged",
             "compress it again with gzip, or send it uncompressed",
         ),
-        carrier => of_carrier(carrier),
     }
 }
 
 /// Message for a fault in a container of parts.
-fn of_carrier(kind: &PartFaultKind) -> DroppedPartMessage {
-    use PartFaultKind as Kind;
-    match kind {
+fn of_container(fault: &ContainerFault) -> DroppedPartMessage {
+    use ContainerFault as Kind;
+    match fault {
         Kind::NotAList(found) => words(
             format!("a `#cloud-config-archive` is {found}, not a list"),
             "expected a list",
             "write a list of entries, each with `type` and `content`",
         ),
-        Kind::Content(found) => words(
+        Kind::EntryContent(found) => words(
             format!("the `content` of an archive's entry is {found}, not a string"),
             "expected a string",
             "write it as a string, with `|`",
@@ -179,27 +184,6 @@ fn of_carrier(kind: &PartFaultKind) -> DroppedPartMessage {
             "no line consists of `--` and this boundary",
             "use the boundary that separates the parts",
         ),
-        Kind::NoText
-        | Kind::Documents(_)
-        | Kind::NotAMapping(_)
-        | Kind::Patch(_)
-        | Kind::NotUtf8
-        | Kind::Mangled { .. }
-        | Kind::NotGzip(_) => unreachable!("these are faults in the content of a part"),
-        Kind::Unrecognized(_)
-        | Kind::UnknownType(_)
-        | Kind::Nested(_)
-        | Kind::Entry(_)
-        | Kind::HeaderCase { .. }
-        | Kind::IgnoredHeader(_)
-        | Kind::NotRendered
-        | Kind::HandlerNotUtf8
-        | Kind::HandlerWithout(_)
-        | Kind::RemoteInclude
-        | Kind::BrokenBase64
-        | Kind::BrokenUuencode
-        | Kind::NoEndBoundary
-        | Kind::OverLimit(_) => unreachable!("other rules report these"),
     }
 }
 
@@ -217,10 +201,10 @@ fn words(
 }
 
 /// Whether the part is empty, so dropping it loses nothing.
-fn is_empty(kind: &PartFaultKind) -> bool {
+fn is_empty(fault: &ContentFault) -> bool {
     matches!(
-        kind,
-        PartFaultKind::Documents(0) | PartFaultKind::NotAMapping("null")
+        fault,
+        ContentFault::Documents(0) | ContentFault::NotAMapping("null")
     )
 }
 
@@ -228,7 +212,6 @@ fn consequence(cost: FaultCost) -> &'static str {
     match cost {
         FaultCost::UserData => "cloud-init fails: it uses no part of this user-data",
         FaultCost::Part => "cloud-init drops it and continues with the other parts",
-        FaultCost::Nothing => unreachable!("a fault without an effect does not drop a part"),
     }
 }
 

@@ -39,7 +39,9 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::{Settings, Specification};
 use crate::render::Problem;
 use crate::source::{SourceMap, Span};
-use crate::system::cloud_init::part::{CloudPart, FaultCost, PartFault, PartFaultKind, PartKind};
+use crate::system::cloud_init::part::{
+    CloudPart, ContentFault, FaultCost, PartFault, PartFaultKind, PartKind,
+};
 use crate::system::cloud_init::read::UserData;
 use crate::system::cloud_init::{PartSource, Set};
 
@@ -147,9 +149,10 @@ pub(crate) fn report_user_data(facts: &UserDataFacts<'_>) -> Vec<Diagnostic> {
     let read = facts.read;
     let of_parts = read.parts.iter().flat_map(causes);
     let used = read.faults.iter().chain(of_parts);
-    let used = used.filter_map(|fault| report_fault(facts, fault, fault.kind.cost()));
+    let used = used.filter_map(|fault| report_fault(facts, fault, None));
     let given_up = read.aborted.iter();
-    let given_up = given_up.filter_map(|fault| report_fault(facts, fault, FaultCost::UserData));
+    let given_up =
+        given_up.filter_map(|fault| report_fault(facts, fault, Some(FaultCost::UserData)));
     let templates = read.parts.iter().filter(|part| match part.kind {
         PartKind::Template => true,
         PartKind::CloudConfig | PartKind::JsonPatch(_) | PartKind::Other(_) => false,
@@ -171,10 +174,11 @@ pub(crate) fn report_user_data(facts: &UserDataFacts<'_>) -> Vec<Diagnostic> {
 /// UTF-8 either, and without UTF-8 no content type is found.
 fn causes(part: &CloudPart) -> impl Iterator<Item = &PartFault> {
     let has = |wanted: fn(&PartFaultKind) -> bool| part.faults.iter().any(|it| wanted(&it.kind));
-    let is_compressed = has(|kind| matches!(kind, PartFaultKind::NotGzip(_)));
-    let is_binary = is_compressed || has(|kind| *kind == PartFaultKind::NotUtf8);
+    let is_compressed =
+        has(|kind| matches!(kind, PartFaultKind::Content(ContentFault::NotGzip(_))));
+    let is_binary = is_compressed || has(|kind| *kind == ContentFault::NotUtf8.into());
     part.faults.iter().filter(move |fault| {
-        !(is_compressed && fault.kind == PartFaultKind::NotUtf8
+        !(is_compressed && fault.kind == ContentFault::NotUtf8.into()
             || is_binary && matches!(fault.kind, PartFaultKind::Unrecognized(_)))
     })
 }
@@ -193,11 +197,12 @@ pub(super) fn name_origin(sources: &SourceMap, finding: &mut Diagnostic) {
     }
 }
 
-/// Finding for a fault of a part. Returns `None` if another finding reports it.
+/// Finding for a fault of a part; `cost` replaces its own. Returns `None` if another finding reports
+/// it.
 fn report_fault(
     facts: &UserDataFacts<'_>,
     fault: &PartFault,
-    cost: FaultCost,
+    cost: Option<FaultCost>,
 ) -> Option<Diagnostic> {
     use PartFaultKind as Fault;
     let at = fault.at;
@@ -217,23 +222,19 @@ fn report_fault(
         Fault::NoEndBoundary => broken_mime::report_end(facts, at),
         Fault::BrokenBase64 => broken_mime::report_base64(facts, at),
         Fault::BrokenUuencode => broken_mime::report_uuencode(facts, at),
-        Fault::Mangled { is_readable: true } => broken_mime::report_mangled(facts, at),
+        Fault::Mangled => broken_mime::report_mangled(facts, at),
         Fault::OverLimit(limit) => over_limit::report_user_data(facts.first_line(at), *limit),
-        Fault::Mangled { is_readable: false }
-        | Fault::NoText
-        | Fault::Documents(_)
-        | Fault::NotAMapping(_)
-        | Fault::Patch(_)
-        | Fault::NotUtf8
-        | Fault::NotGzip(_)
-        | Fault::NotAList(_)
-        | Fault::Content(_)
-        | Fault::InvalidType
-        | Fault::HeaderValue(_)
-        | Fault::MissingInclude
-        | Fault::IncludeCycle
-        | Fault::NoBoundary
-        | Fault::NoParts => return dropped_part::report(facts, fault, cost),
+        Fault::Content(content) => {
+            return dropped_part::report_content(
+                facts,
+                at,
+                content,
+                cost.unwrap_or(content.cost()),
+            );
+        }
+        Fault::Container(container) => {
+            dropped_part::report_container(facts, at, container, cost.unwrap_or(container.cost()))
+        }
     })
 }
 

@@ -78,29 +78,18 @@ pub struct PartFault {
 /// Kinds of [`PartFault`]. The consequence of each is its [`FaultCost`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartFaultKind {
-    /// The file has no usable text; the fault of the file has the reason.
-    NoText,
-    /// The part has this number of YAML documents instead of one.
-    Documents(usize),
-    /// The content is not a mapping. Has its actual kind.
-    NotAMapping(&'static str),
-    /// The patch cannot be read.
-    Patch(patch::Failure),
-    /// The bytes are not UTF-8, from this location on.
-    NotUtf8,
+    /// The content of the part cannot be used.
+    Content(ContentFault),
+    /// The container cannot be taken apart.
+    Container(ContainerFault),
     /// The MIME part has non-ASCII text but declares no transfer encoding: Python's parser replaces
-    /// bytes of it.
-    Mangled {
-        /// Whether the replaced text can still be read.
-        is_readable: bool,
-    },
+    /// bytes of it, and the replaced text can still be read.
+    Mangled,
     /// The part is declared as base64 but has characters outside its alphabet. It was decoded
     /// without them, or left undecoded if that fails.
     BrokenBase64,
     /// The part is declared as uuencode but is not valid uuencode. It was left undecoded.
     BrokenUuencode,
-    /// Data declared as compressed cannot be decompressed. Has the reason.
-    NotGzip(String),
     /// The text begins with none of cloud-init's markers, or is encoded where cloud-init does not
     /// decode it.
     Unrecognized(PartResemblance),
@@ -108,16 +97,8 @@ pub enum PartFaultKind {
     UnknownType(Arc<str>),
     /// An archive or an include inside an archive, which cloud-init does not expand.
     Nested(Carrier),
-    /// The archive is not a list. Has its actual kind.
-    NotAList(&'static str),
     /// The entry of an archive is neither a string nor a mapping. Has its actual kind.
     Entry(&'static str),
-    /// The content of an archive entry is not a string. Has its actual kind.
-    Content(&'static str),
-    /// The type of an archive entry is not a content type.
-    InvalidType,
-    /// The name or value of an archive entry's header is not a string. Has its actual kind.
-    HeaderValue(&'static str),
     /// A header such as `merge-type`, which has no effect unless spelled as `expected`.
     HeaderCase {
         /// The effective spelling.
@@ -131,20 +112,64 @@ pub enum PartFaultKind {
     HandlerWithout(&'static str),
     /// A template whose content type prevents it from being rendered.
     NotRendered,
-    /// The included text does not exist.
-    MissingInclude,
     /// The included text is not in the repository, so its content is unknown.
     RemoteInclude,
+    /// A multipart message lacks the closing boundary.
+    NoEndBoundary,
+    /// A [`PartLimit`] is exceeded.
+    OverLimit(PartLimit),
+}
+
+/// Fault in the content of a part.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ContentFault {
+    /// The file has no usable text; the fault of the file has the reason.
+    NoText,
+    /// The part has this number of YAML documents instead of one.
+    Documents(usize),
+    /// The content is not a mapping. Has its actual kind.
+    NotAMapping(&'static str),
+    /// The patch cannot be read.
+    Patch(patch::Failure),
+    /// The bytes are not UTF-8, from this location on.
+    NotUtf8,
+    /// As [`PartFaultKind::Mangled`], but the replaced text cannot be read.
+    Mangled,
+    /// Data declared as compressed cannot be decompressed. Has the reason.
+    NotGzip(String),
+}
+
+/// Fault in a container of parts.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ContainerFault {
+    /// The archive is not a list. Has its actual kind.
+    NotAList(&'static str),
+    /// The content of an archive entry is not a string. Has its actual kind.
+    EntryContent(&'static str),
+    /// The type of an archive entry is not a content type.
+    InvalidType,
+    /// The name or value of an archive entry's header is not a string. Has its actual kind.
+    HeaderValue(&'static str),
+    /// The included text does not exist.
+    MissingInclude,
     /// A text that includes itself.
     IncludeCycle,
     /// A multipart message does not declare its boundary, so none of its parts is found.
     NoBoundary,
     /// A multipart message never contains its boundary.
     NoParts,
-    /// A multipart message lacks the closing boundary.
-    NoEndBoundary,
-    /// A [`PartLimit`] is exceeded.
-    OverLimit(PartLimit),
+}
+
+impl From<ContentFault> for PartFaultKind {
+    fn from(fault: ContentFault) -> Self {
+        Self::Content(fault)
+    }
+}
+
+impl From<ContainerFault> for PartFaultKind {
+    fn from(fault: ContainerFault) -> Self {
+        Self::Container(fault)
+    }
 }
 
 /// Probable intention of a text that cloud-init does not recognise.
@@ -192,8 +217,6 @@ pub enum FaultCost {
     UserData,
     /// The affected parts are lost.
     Part,
-    /// Only the affected text is lost; the part is used.
-    Nothing,
 }
 
 /// A limit that bounds memory and time for any input.
@@ -229,40 +252,58 @@ impl PartLimit {
 }
 
 impl PartFaultKind {
-    /// Minimum cost of the fault, in cloud-init or, for a limit, in this program; a fault in
-    /// [`UserData::aborted`](super::read::UserData) costs all user-data.
-    pub fn cost(&self) -> FaultCost {
+    /// Minimum cost of the fault, in cloud-init or, for a limit, in this program; `None` if only the
+    /// affected text is lost. A fault in [`UserData::aborted`](super::read::UserData) costs all
+    /// user-data.
+    pub fn cost(&self) -> Option<FaultCost> {
         match self {
-            PartFaultKind::Content(_)
-            | PartFaultKind::InvalidType
-            | PartFaultKind::HeaderValue(_)
-            | PartFaultKind::NoText
-            | PartFaultKind::MissingInclude
-            | PartFaultKind::IncludeCycle
-            | PartFaultKind::HandlerNotUtf8
-            | PartFaultKind::OverLimit(_) => FaultCost::UserData,
-            PartFaultKind::Documents(_)
-            | PartFaultKind::NotAMapping(_)
-            | PartFaultKind::Patch(_)
-            | PartFaultKind::NotUtf8
-            | PartFaultKind::NotGzip(_)
-            | PartFaultKind::Mangled { is_readable: false }
-            | PartFaultKind::Unrecognized(_)
+            PartFaultKind::Content(fault) => Some(fault.cost()),
+            PartFaultKind::Container(fault) => Some(fault.cost()),
+            PartFaultKind::HandlerNotUtf8 | PartFaultKind::OverLimit(_) => {
+                Some(FaultCost::UserData)
+            }
+            PartFaultKind::Unrecognized(_)
             | PartFaultKind::UnknownType(_)
             | PartFaultKind::Nested(_)
-            | PartFaultKind::NotAList(_)
             | PartFaultKind::Entry(_)
             | PartFaultKind::RemoteInclude
-            | PartFaultKind::HandlerWithout(_)
-            | PartFaultKind::NoBoundary
-            | PartFaultKind::NoParts => FaultCost::Part,
-            PartFaultKind::Mangled { is_readable: true }
+            | PartFaultKind::HandlerWithout(_) => Some(FaultCost::Part),
+            PartFaultKind::Mangled
             | PartFaultKind::BrokenBase64
             | PartFaultKind::BrokenUuencode
             | PartFaultKind::HeaderCase { .. }
             | PartFaultKind::IgnoredHeader(_)
             | PartFaultKind::NotRendered
-            | PartFaultKind::NoEndBoundary => FaultCost::Nothing,
+            | PartFaultKind::NoEndBoundary => None,
+        }
+    }
+}
+
+impl ContentFault {
+    pub(crate) fn cost(&self) -> FaultCost {
+        match self {
+            ContentFault::NoText => FaultCost::UserData,
+            ContentFault::Documents(_)
+            | ContentFault::NotAMapping(_)
+            | ContentFault::Patch(_)
+            | ContentFault::NotUtf8
+            | ContentFault::Mangled
+            | ContentFault::NotGzip(_) => FaultCost::Part,
+        }
+    }
+}
+
+impl ContainerFault {
+    pub(crate) fn cost(&self) -> FaultCost {
+        match self {
+            ContainerFault::EntryContent(_)
+            | ContainerFault::InvalidType
+            | ContainerFault::HeaderValue(_)
+            | ContainerFault::MissingInclude
+            | ContainerFault::IncludeCycle => FaultCost::UserData,
+            ContainerFault::NotAList(_) | ContainerFault::NoBoundary | ContainerFault::NoParts => {
+                FaultCost::Part
+            }
         }
     }
 }

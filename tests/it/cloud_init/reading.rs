@@ -5,8 +5,8 @@
 use layercake::report::canonical;
 use layercake::source::{FileId, ReadError, RepoPath, Source, SourceMap, Span, Spanned};
 use layercake::system::cloud_init::part::{
-    Carrier, CloudPart, FaultCost, Header, PartFault, PartFaultKind, PartKind, PartLimit,
-    PartResemblance,
+    Carrier, CloudPart, ContainerFault, ContentFault, FaultCost, Header, PartFault, PartFaultKind,
+    PartKind, PartLimit, PartResemblance,
 };
 use layercake::system::cloud_init::read::{
     DecodingBudget, Included, UserData, read, read_configuration, read_with,
@@ -187,24 +187,30 @@ fn unknown_first_line_is_reported() {
 fn config_must_be_a_single_mapping() {
     let empty = ["user-data config \"-\" null"];
     let table = [
-        ("⟦#cloud-config⟧\n", PartFaultKind::Documents(0)),
-        ("⟦#cloud-config⟧\n---\n", PartFaultKind::NotAMapping("null")),
+        (
+            "⟦#cloud-config⟧\n",
+            PartFaultKind::Content(ContentFault::Documents(0)),
+        ),
+        (
+            "⟦#cloud-config⟧\n---\n",
+            PartFaultKind::Content(ContentFault::NotAMapping("null")),
+        ),
         (
             "⟦#cloud-config⟧\n- a\n",
-            PartFaultKind::NotAMapping("a list"),
+            PartFaultKind::Content(ContentFault::NotAMapping("a list")),
         ),
         (
             "⟦#cloud-config⟧\ntext\n",
-            PartFaultKind::NotAMapping("a string"),
+            PartFaultKind::Content(ContentFault::NotAMapping("a string")),
         ),
         (
             "#cloud-config\na: 1\n⟦⟧---\nb: 2\n",
-            PartFaultKind::Documents(2),
+            PartFaultKind::Content(ContentFault::Documents(2)),
         ),
     ];
     for (text, fault) in table {
         let taken = take_apart(text, &[]);
-        assert_eq!(fault.cost(), FaultCost::Part);
+        assert_eq!(fault.cost(), Some(FaultCost::Part));
         taken.is(&empty, &[fault]);
     }
     assert_parts("#cloud-config\n{}\n", &["user-data config \"-\" {}"]);
@@ -235,7 +241,10 @@ fn invalid_json_of_a_patch_is_reported_at_its_position() {
     assert_eq!(taken.parts(), ["user-data broken patch \"-\" null"]);
     let faults = taken.faults();
     assert_eq!(faults[0].0, taken.marks[0]);
-    assert!(matches!(faults[0].1, PartFaultKind::Patch(_)));
+    assert!(matches!(
+        faults[0].1,
+        PartFaultKind::Content(ContentFault::Patch(_))
+    ));
 }
 
 #[test]
@@ -276,7 +285,7 @@ fn message_needs_an_early_mime_version() {
     let early = "#cloud-config\n# mime-VERSION: 1.0\na: 1\n";
     assert_parts(early, &["user-data config \"-\" {\"a\":1}"]);
     let early = "#cloud-config\n# mime-version: 1.0\na: ⟦⟧é\n";
-    let fault = PartFaultKind::Mangled { is_readable: false };
+    let fault = PartFaultKind::Content(ContentFault::Mangled);
     take_apart(early, &[]).is(&["user-data config \"-\" null"], &[fault]);
 }
 
@@ -382,7 +391,10 @@ fn failed_decompression_aborts_all_user_data() {
     assert_eq!(taken.parts(), ["user-data#1 config \"-\" {\"a\":1}"]);
     let aborted = taken.user_data.aborted.as_ref().unwrap();
     assert!(
-        matches!(aborted.kind, PartFaultKind::NotGzip(_)),
+        matches!(
+            aborted.kind,
+            PartFaultKind::Content(ContentFault::NotGzip(_))
+        ),
         "{aborted:?}"
     );
     assert_eq!(taken.sources.written(aborted.at), taken.marks[0]);
@@ -391,7 +403,7 @@ fn failed_decompression_aborts_all_user_data() {
 #[test]
 fn compressed_non_ascii_text_is_mangled_unless_inspected() {
     let text = multipart(&[&gzip_part("", &format!("⟦{COMPRESSED_LATIN}⟧"))]);
-    let fault = PartFaultKind::Mangled { is_readable: false };
+    let fault = PartFaultKind::Content(ContentFault::Mangled);
     take_apart(&text, &[]).is(&["user-data config \"-\" null"], &[fault]);
     let text = multipart(&[&gzip_part("", COMPRESSED_ARCHIVE)]);
     assert_parts(&text, &["user-data#1 config \"-\" {\"a\":\"é\"}"]);
@@ -424,7 +436,10 @@ fn whole_file_may_be_compressed() {
         .map(|fault| &fault.kind)
         .collect();
     assert!(
-        matches!(kinds[..], [PartFaultKind::NotGzip(_)]),
+        matches!(
+            kinds[..],
+            [PartFaultKind::Content(ContentFault::NotGzip(_))]
+        ),
         "{kinds:?}"
     );
     assert!(matches!(read_cut.parts[0].kind, PartKind::Other(_)));
@@ -451,7 +466,8 @@ fn transfer_encodings_are_decoded_and_keep_headers() {
     take_apart(&part("quoted-printable", "a: =C3=\n=A9"), &[]).is(&expected, &[]);
     // Latin-1 is not UTF-8, regardless of `charset`.
     let latin = ["user-data config \"m\" null"];
-    take_apart(&part("quoted-printable", "⟦a: =E9⟧"), &[]).is(&latin, &[PartFaultKind::NotUtf8]);
+    take_apart(&part("quoted-printable", "⟦a: =E9⟧"), &[])
+        .is(&latin, &[PartFaultKind::Content(ContentFault::NotUtf8)]);
     take_apart(
         &part("x-uuencode", "begin 644 a\n(83H@PZD*8CH`\n`\nend"),
         &[],
@@ -472,7 +488,12 @@ fn unencoded_non_ascii_text_of_a_message_is_mangled() {
     };
     let is = |text: &str, data: &str, is_readable: bool| {
         let part = format!("user-data config \"-\" {data}");
-        take_apart(&config(text), &[]).is(&[&part], &[PartFaultKind::Mangled { is_readable }]);
+        let fault = if is_readable {
+            PartFaultKind::Mangled
+        } else {
+            PartFaultKind::Content(ContentFault::Mangled)
+        };
+        take_apart(&config(text), &[]).is(&[&part], &[fault]);
     };
     is("a: ⟦⟧é", "null", false);
     is("a: ⟦⟧€", "{\"a\":\"\\\\u20ac\"}", true);
@@ -492,17 +513,17 @@ fn broken_message_is_reported_and_parsed_as_by_python() {
         (
             message("⟦multipart/mixed⟧", &format!("--BB\n{part}--BB--\n")),
             &[],
-            &[PartFaultKind::NoBoundary],
+            &[PartFaultKind::Container(ContainerFault::NoBoundary)],
         ),
         (
             message("⟦multipart/mixed; boundary=BB⟧", "--AA\n--AA--\n"),
             &[],
-            &[PartFaultKind::NoParts],
+            &[PartFaultKind::Container(ContainerFault::NoParts)],
         ),
         (
             message("⟦multipart/mixed; boundary=BB⟧", "--BB--\n"),
             &[],
-            &[PartFaultKind::NoParts],
+            &[PartFaultKind::Container(ContainerFault::NoParts)],
         ),
         (
             message("⟦multipart/mixed; boundary=BB⟧", &format!("--BB\n{part}")),
@@ -602,7 +623,7 @@ fn boundary_is_read_as_by_python() {
         let text = format!(
             "MIME-Version: 1.0\nContent-Type: ⟦multipart/mixed; {none}⟧\n\n--A\n\na\n--A--\n"
         );
-        take_apart(&text, &[]).is(&[], &[PartFaultKind::NoBoundary]);
+        take_apart(&text, &[]).is(&[], &[PartFaultKind::Container(ContainerFault::NoBoundary)]);
     }
 }
 
@@ -698,7 +719,12 @@ fn archive_entries_that_are_not_parts_are_reported() {
         ],
     );
     let taken = take_apart("⟦#cloud-config-archive⟧\na: 1\n", &[]);
-    taken.is(&[], &[PartFaultKind::NotAList("a mapping")]);
+    taken.is(
+        &[],
+        &[PartFaultKind::Container(ContainerFault::NotAList(
+            "a mapping",
+        ))],
+    );
     let broken = take_apart("#cloud-config-archive\n- [\n", &[]);
     assert!(broken.user_data.problems[0].kind.is_fatal());
 }
@@ -708,21 +734,27 @@ fn invalid_archive_entry_aborts_all_user_data() {
     let table = [
         (
             "{content: x, Merge-Type: ⟦5⟧}",
-            PartFaultKind::HeaderValue("an integer"),
+            PartFaultKind::Container(ContainerFault::HeaderValue("an integer")),
         ),
         (
             "{content: x, ⟦5⟧: x}",
-            PartFaultKind::HeaderValue("an integer"),
+            PartFaultKind::Container(ContainerFault::HeaderValue("an integer")),
         ),
-        ("{content: ⟦5⟧}", PartFaultKind::Content("an integer")),
-        ("{content: x, type: ⟦5⟧}", PartFaultKind::InvalidType),
+        (
+            "{content: ⟦5⟧}",
+            PartFaultKind::Container(ContainerFault::EntryContent("an integer")),
+        ),
+        (
+            "{content: x, type: ⟦5⟧}",
+            PartFaultKind::Container(ContainerFault::InvalidType),
+        ),
         (
             "{content: x, type: ⟦cloud-config⟧}",
-            PartFaultKind::InvalidType,
+            PartFaultKind::Container(ContainerFault::InvalidType),
         ),
         (
             "{content: ⟦!!binary /w==⟧, type: text/plain}",
-            PartFaultKind::NotUtf8,
+            PartFaultKind::Content(ContentFault::NotUtf8),
         ),
     ];
     for (entry, fault) in table {
@@ -767,7 +799,7 @@ fn failed_include_is_reported() {
         (
             "#include\na\n⟦missing⟧\na\n",
             &[a],
-            PartFaultKind::MissingInclude,
+            PartFaultKind::Container(ContainerFault::MissingInclude),
         ),
         (
             "#include\na\n⟦https://example.org/x⟧\na\n",
@@ -777,11 +809,19 @@ fn failed_include_is_reported() {
         (
             "#include\n⟦user-data⟧\na\n",
             &[],
-            PartFaultKind::IncludeCycle,
+            PartFaultKind::Container(ContainerFault::IncludeCycle),
         ),
         // An indented marker is a path, and so is a comment.
-        ("  ⟦#include a⟧\n", &[], PartFaultKind::MissingInclude),
-        ("#include\n ⟦#a⟧\n", &[], PartFaultKind::MissingInclude),
+        (
+            "  ⟦#include a⟧\n",
+            &[],
+            PartFaultKind::Container(ContainerFault::MissingInclude),
+        ),
+        (
+            "#include\n ⟦#a⟧\n",
+            &[],
+            PartFaultKind::Container(ContainerFault::MissingInclude),
+        ),
     ];
     for (text, parts, fault) in table {
         take_apart(text, &files).is(parts, &[fault]);
@@ -789,7 +829,10 @@ fn failed_include_is_reported() {
 
     let taken = take_apart("#include loop\n", &files);
     let aborted = taken.user_data.aborted.as_ref().unwrap();
-    assert_eq!(aborted.kind, PartFaultKind::IncludeCycle);
+    assert_eq!(
+        aborted.kind,
+        PartFaultKind::Container(ContainerFault::IncludeCycle)
+    );
     let path = taken.sources.get(aborted.at.file).path();
     assert_eq!(
         (path.as_str(), taken.sources.slice(aborted.at)),
@@ -814,17 +857,17 @@ fn file_without_text_is_reported() {
     let aborted = |read: UserData| read.aborted.map(|fault| fault.kind);
     assert_eq!(
         aborted(read(unreadable, &mut sources, &mut nothing)),
-        Some(PartFaultKind::NoText)
+        Some(PartFaultKind::Content(ContentFault::NoText))
     );
     assert_eq!(
         aborted(read(latin_message, &mut sources, &mut nothing)),
-        Some(PartFaultKind::NotUtf8)
+        Some(PartFaultKind::Content(ContentFault::NotUtf8))
     );
     let read_latin = read(latin, &mut sources, &mut nothing);
     let [
         PartFault {
             at,
-            kind: PartFaultKind::NotUtf8,
+            kind: PartFaultKind::Content(ContentFault::NotUtf8),
         },
     ] = read_latin.parts[0].faults[..]
     else {
@@ -834,7 +877,10 @@ fn file_without_text_is_reported() {
     assert!(read_latin.parts[0].data.is_null());
     let read_wide = read(wide, &mut sources, &mut nothing);
     assert!(matches!(read_wide.parts[0].kind, PartKind::Other(_)));
-    assert_eq!(read_wide.parts[0].faults[0].kind, PartFaultKind::NotUtf8);
+    assert_eq!(
+        read_wide.parts[0].faults[0].kind,
+        PartFaultKind::Content(ContentFault::NotUtf8)
+    );
 }
 
 #[test]

@@ -18,7 +18,7 @@ use layercake::render::replay::{Replay, Via};
 use layercake::rules::Gates;
 use layercake::source::MemoryTree;
 use layercake::system::cloud_init::PartSource;
-use layercake::system::cloud_init::part::PartFaultKind;
+use layercake::system::cloud_init::part::{ContentFault, PartFaultKind};
 use layercake::system::cloud_init::read::UserData;
 use layercake::yaml::path::{Location, Piece};
 use layercake::yaml::{Key, Mapping, Node};
@@ -255,7 +255,7 @@ fn text_over_the_limit_is_dropped_completely() {
             read.aborted.as_ref().map(|fault| fault.kind.clone())
         })
     });
-    assert_eq!(kind, Some(PartFaultKind::NoText));
+    assert_eq!(kind, Some(PartFaultKind::Content(ContentFault::NoText)));
 }
 
 #[test]

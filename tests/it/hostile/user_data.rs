@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use layercake::source::{RepoPath, Source, SourceMap};
-use layercake::system::cloud_init::part::{PartFaultKind, PartLimit};
+use layercake::system::cloud_init::part::{ContainerFault, PartFaultKind, PartLimit};
 use layercake::system::cloud_init::read::{Included, UserData, read};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -153,7 +153,10 @@ fn includes_that_multiply() {
         Some(&PartFaultKind::OverLimit(PartLimit::Includes))
     );
     let user_data = timed("#include\n1\n".as_bytes().to_vec(), &["", "#include\n1\n"]);
-    assert_eq!(aborted(&user_data), Some(&PartFaultKind::IncludeCycle));
+    assert_eq!(
+        aborted(&user_data),
+        Some(&PartFaultKind::Container(ContainerFault::IncludeCycle))
+    );
 }
 
 #[test]

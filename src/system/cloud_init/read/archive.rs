@@ -7,7 +7,8 @@ use super::sniff::{self, CLOUD_CONFIG, OCTET_STREAM};
 use super::{UnreadPart, UserDataReader, content, mime};
 use crate::source::{Span, Spanned};
 use crate::system::cloud_init::part::{
-    Carrier, FILE_NAME, Header, LAUNCH_INDEX, PartFault, PartFaultKind,
+    Carrier, ContainerFault, ContentFault, FILE_NAME, Header, LAUNCH_INDEX, PartFault,
+    PartFaultKind,
 };
 use crate::yaml::emit::scalar_text;
 use crate::yaml::{Mapping, Node, Value};
@@ -37,7 +38,7 @@ impl UserDataReader<'_> {
         self.read.faults.extend(read.fault);
         let Some(root) = read.root else { return Ok(()) };
         let Some(entries) = entries(&root) else {
-            self.fault(at, PartFaultKind::NotAList(root.value.kind()));
+            self.fault(at, ContainerFault::NotAList(root.value.kind()));
             return Ok(());
         };
         for (index, entry) in entries.iter().enumerate() {
@@ -73,7 +74,12 @@ impl UserDataReader<'_> {
         let bytes = match &content.value {
             Value::String(text) => text.as_bytes(),
             Value::Binary(bytes) => bytes,
-            other => return Err(fault(content.span, PartFaultKind::Content(other.kind()))),
+            other => {
+                return Err(fault(
+                    content.span,
+                    ContainerFault::EntryContent(other.kind()),
+                ));
+            }
         };
         let content_type = match declared {
             Some(declared) => declared_type(declared)?,
@@ -82,7 +88,7 @@ impl UserDataReader<'_> {
         let is_text = content_type.starts_with("text/");
         let text = self.decoded(&name, bytes.to_vec(), content.span)?;
         if is_text && self.sources.get(text.file).bytes().is_some() {
-            return Err(fault(content.span, PartFaultKind::NotUtf8));
+            return Err(fault(content.span, ContentFault::NotUtf8));
         }
         let content_type = mime::without_parameters(&content_type);
         let mut piece = UnreadPart {
@@ -132,7 +138,7 @@ fn entries(root: &Node) -> Option<Vec<Node>> {
 
 /// Type that an entry declares, as written.
 fn declared_type(declared: &Node) -> Result<String, PartFault> {
-    let invalid = || fault(declared.span, PartFaultKind::InvalidType);
+    let invalid = || fault(declared.span, ContainerFault::InvalidType);
     let text = declared.as_str().ok_or_else(invalid)?;
     if text.contains('/') {
         Ok(text.to_owned())
@@ -160,7 +166,7 @@ fn headers(fields: &Mapping) -> Result<Vec<Header>, PartFault> {
         let Some(name) = key.as_str() else {
             return Err(fault(
                 key.span,
-                PartFaultKind::HeaderValue(key.value.kind()),
+                ContainerFault::HeaderValue(key.value.kind()),
             ));
         };
         if matches!(name, FILE_NAME | LAUNCH_INDEX) {
@@ -178,7 +184,7 @@ fn headers(fields: &Mapping) -> Result<Vec<Header>, PartFault> {
         let text: Arc<str> = match &value.value {
             Value::String(text) => text.clone().into(),
             Value::Null => "".into(),
-            other => return Err(fault(value.span, PartFaultKind::HeaderValue(other.kind()))),
+            other => return Err(fault(value.span, ContainerFault::HeaderValue(other.kind()))),
         };
         let name = Spanned::new(name.into(), key.span);
         headers.push(Header {
@@ -189,6 +195,9 @@ fn headers(fields: &Mapping) -> Result<Vec<Header>, PartFault> {
     Ok(headers)
 }
 
-fn fault(at: Span, kind: PartFaultKind) -> PartFault {
-    PartFault { at, kind }
+fn fault(at: Span, kind: impl Into<PartFaultKind>) -> PartFault {
+    PartFault {
+        at,
+        kind: kind.into(),
+    }
 }

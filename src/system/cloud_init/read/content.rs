@@ -9,7 +9,7 @@ use crate::merge::patch::Patch;
 use crate::source::{DocKey, SourceMap, Span, Spanned, offset};
 use crate::system::cloud_init::PART;
 use crate::system::cloud_init::part::{
-    Carrier, CloudPart, Header, PartFault, PartFaultKind, PartKind, PartResemblance,
+    Carrier, CloudPart, ContentFault, Header, PartFault, PartFaultKind, PartKind, PartResemblance,
 };
 use crate::yaml::{self, Comment, Loader, Node, Parsed, Value, YamlProblem};
 
@@ -83,7 +83,7 @@ fn faults_of_text(sources: &SourceMap, piece: &UnreadPart) -> Vec<PartFault> {
         let not_utf8 = not_utf8(sources.get(file), file);
         faults.extend(not_utf8.map(|at| PartFault {
             at,
-            kind: PartFaultKind::NotUtf8,
+            kind: ContentFault::NotUtf8.into(),
         }));
     }
     let used_as = sniff::used_as(&piece.content_type);
@@ -118,7 +118,10 @@ fn is_worth_reporting(fault: &PartFaultKind, used_as: ContentUse) -> bool {
         | ContentUse::JsonPatch
         | ContentUse::Template
         | ContentUse::Carrier(_) => true,
-        ContentUse::Unrecognized => !matches!(fault, PartFaultKind::Mangled { .. }),
+        ContentUse::Unrecognized => !matches!(
+            fault,
+            PartFaultKind::Mangled | PartFaultKind::Content(ContentFault::Mangled)
+        ),
         ContentUse::Script | ContentUse::Multipart | ContentUse::Unknown => !concerns_text(fault),
     }
 }
@@ -127,7 +130,7 @@ fn is_worth_reporting(fault: &PartFaultKind, used_as: ContentUse) -> bool {
 fn concerns_text(fault: &PartFaultKind) -> bool {
     let is_broken = matches!(
         fault,
-        PartFaultKind::Mangled { .. } | PartFaultKind::BrokenBase64 | PartFaultKind::BrokenUuencode
+        PartFaultKind::Mangled | PartFaultKind::BrokenBase64 | PartFaultKind::BrokenUuencode
     );
     is_broken || makes_text_unusable(fault)
 }
@@ -136,10 +139,12 @@ fn concerns_text(fault: &PartFaultKind) -> bool {
 fn makes_text_unusable(fault: &PartFaultKind) -> bool {
     matches!(
         fault,
-        PartFaultKind::NoText
-            | PartFaultKind::NotUtf8
-            | PartFaultKind::NotGzip(_)
-            | PartFaultKind::Mangled { is_readable: false }
+        PartFaultKind::Content(
+            ContentFault::NoText
+                | ContentFault::NotUtf8
+                | ContentFault::NotGzip(_)
+                | ContentFault::Mangled
+        )
     )
 }
 
@@ -232,7 +237,7 @@ fn read_content(part: &mut CloudPart, sources: &SourceMap) {
             Err(failure) => {
                 part.faults.push(PartFault {
                     at: failure.at,
-                    kind: PartFaultKind::Patch(failure),
+                    kind: ContentFault::Patch(failure).into(),
                 });
             }
         },
@@ -251,7 +256,7 @@ fn mapping(sources: &SourceMap, text: Span, at: Span) -> SingleMapping {
         let kind = if is_encoded {
             PartFaultKind::Unrecognized(PartResemblance::Base64)
         } else {
-            PartFaultKind::NotAMapping(root.value.kind())
+            ContentFault::NotAMapping(root.value.kind()).into()
         };
         read.fault = Some(PartFault { at, kind });
         read.root = None;
@@ -273,7 +278,7 @@ pub(super) fn single(sources: &SourceMap, text: Span, at: Span) -> SingleMapping
             end: second.span.start,
             ..second.span
         }),
-        kind: PartFaultKind::Documents(documents.len()),
+        kind: ContentFault::Documents(documents.len()).into(),
     });
     let is_sound = !is_broken && fault.is_none();
     let root = documents

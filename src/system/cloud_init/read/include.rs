@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use super::{Included, UnreadPart, UserDataReader, sniff};
 use crate::source::{Span, offset};
-use crate::system::cloud_init::part::{Carrier, PartFault, PartFaultKind, PartLimit};
+use crate::system::cloud_init::part::{
+    Carrier, ContainerFault, PartFault, PartFaultKind, PartLimit,
+};
 
 impl UserDataReader<'_> {
     /// Reads the texts that a part includes, in order, each with its own includes.
@@ -41,11 +43,11 @@ impl UserDataReader<'_> {
         match (self.include)(self.sources, &from, &path) {
             Included::Missing => Err(PartFault {
                 at,
-                kind: PartFaultKind::MissingInclude,
+                kind: ContainerFault::MissingInclude.into(),
             }),
             Included::File(file) if self.open.contains(&file) => Err(PartFault {
                 at,
-                kind: PartFaultKind::IncludeCycle,
+                kind: ContainerFault::IncludeCycle.into(),
             }),
             Included::File(file) => {
                 self.spend(at, self.sources.get(file).text().len())?;

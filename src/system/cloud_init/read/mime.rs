@@ -10,7 +10,9 @@ use std::sync::Arc;
 use super::parameter::parameter;
 use super::sniff::{PLAIN, is_space};
 use crate::source::{FileId, Span, Spanned, offset};
-use crate::system::cloud_init::part::{Carrier, Header, PartFault, PartFaultKind, PartLimit};
+use crate::system::cloud_init::part::{
+    Carrier, ContainerFault, Header, PartFault, PartFaultKind, PartLimit,
+};
 
 /// Contents of a message.
 pub(super) struct MimeMessage {
@@ -220,7 +222,7 @@ impl MimeParser<'_> {
         let declared = value(headers, "content-type");
         let at = declared.map_or_else(|| self.span(self.at..self.at), |it| it.span);
         let Some(boundary) = declared.and_then(|it| boundary(&it.value)) else {
-            self.fault(at, PartFaultKind::NoBoundary);
+            self.fault(at, ContainerFault::NoBoundary);
             self.skip_to_end();
             return Ok(());
         };
@@ -232,7 +234,7 @@ impl MimeParser<'_> {
         }
         let separator = format!("--{boundary}");
         if !self.skip_preamble(&separator) {
-            self.fault(at, PartFaultKind::NoParts);
+            self.fault(at, ContainerFault::NoParts);
             self.skip_to_end();
             return Ok(());
         }
@@ -337,8 +339,11 @@ impl MimeParser<'_> {
         }
     }
 
-    fn fault(&mut self, at: Span, kind: PartFaultKind) {
-        self.message.faults.push(PartFault { at, kind });
+    fn fault(&mut self, at: Span, kind: impl Into<PartFaultKind>) {
+        self.message.faults.push(PartFault {
+            at,
+            kind: kind.into(),
+        });
     }
 
     fn span(&self, range: Range<usize>) -> Span {

@@ -24,7 +24,7 @@ use self::decoding::NotDecompressed;
 use self::sniff::ContentUse;
 use super::PART;
 use super::part::{
-    Carrier, CloudPart, FILE_HEADER, FILE_NAME, FaultCost, Header, LAUNCH_INDEX, PartFault,
+    Carrier, CloudPart, ContentFault, FILE_HEADER, FILE_NAME, Header, LAUNCH_INDEX, PartFault,
     PartFaultKind, PartKind, PartLimit, PartResemblance,
 };
 use crate::source::{
@@ -63,7 +63,7 @@ impl UserData {
             // Some platforms decode user-data.
             let is_of_base64 = PartFaultKind::Unrecognized(PartResemblance::Base64);
             let mut faults = part.faults.iter().map(|fault| &fault.kind);
-            faults.all(|kind| kind.cost() == FaultCost::Nothing || *kind == is_of_base64)
+            faults.all(|kind| kind.cost().is_none() || *kind == is_of_base64)
         };
         let parts = self
             .parts
@@ -187,7 +187,7 @@ pub fn read_configuration(file: FileId, sources: &SourceMap) -> CloudPart {
     let mut piece = UnreadPart::plain(source, whole(file, sources), content_type);
     match source.fault() {
         None | Some(TextFault::BadEncoding(..)) => {}
-        Some(_) => piece.fault(piece.text, PartFaultKind::NoText),
+        Some(_) => piece.fault(piece.text, ContentFault::NoText),
     }
     content::part(sources, piece)
 }
@@ -258,7 +258,7 @@ impl UserDataReader<'_> {
                 self.read.unread.push(file);
                 return Err(PartFault {
                     at,
-                    kind: PartFaultKind::NoText,
+                    kind: ContentFault::NoText.into(),
                 });
             }
         }
@@ -268,7 +268,7 @@ impl UserDataReader<'_> {
             return match not_utf8(source, file) {
                 Some(at) => Err(PartFault {
                     at,
-                    kind: PartFaultKind::NotUtf8,
+                    kind: ContentFault::NotUtf8.into(),
                 }),
                 None => self.message(file, &text),
             };
@@ -308,7 +308,7 @@ impl UserDataReader<'_> {
             Err(NotDecompressed::Damaged(why)) => {
                 faults.push(PartFault {
                     at,
-                    kind: PartFaultKind::NotGzip(why),
+                    kind: ContentFault::NotGzip(why).into(),
                 });
                 Ok(file)
             }
@@ -495,8 +495,11 @@ impl UserDataReader<'_> {
         }
     }
 
-    fn fault(&mut self, at: Span, kind: PartFaultKind) {
-        self.read.faults.push(PartFault { at, kind });
+    fn fault(&mut self, at: Span, kind: impl Into<PartFaultKind>) {
+        self.read.faults.push(PartFault {
+            at,
+            kind: kind.into(),
+        });
     }
 }
 
@@ -542,7 +545,7 @@ impl UserDataReader<'_> {
             Err(NotDecompressed::Damaged(why)) => {
                 return Err(PartFault {
                     at,
-                    kind: PartFaultKind::NotGzip(why),
+                    kind: ContentFault::NotGzip(why).into(),
                 });
             }
         };
@@ -550,7 +553,7 @@ impl UserDataReader<'_> {
         if self.sources.get(piece.text.file).bytes().is_some() {
             return Err(PartFault {
                 at,
-                kind: PartFaultKind::NotUtf8,
+                kind: ContentFault::NotUtf8.into(),
             });
         }
         sniff::PLAIN.clone_into(&mut piece.content_type);
@@ -578,7 +581,12 @@ impl UserDataReader<'_> {
         let bytes = decoding::mangled(text);
         piece.text = self.decoded(&piece.name, bytes, piece.text)?;
         let is_readable = self.sources.get(piece.text.file).bytes().is_none();
-        piece.fault(at, PartFaultKind::Mangled { is_readable });
+        let kind = if is_readable {
+            PartFaultKind::Mangled
+        } else {
+            ContentFault::Mangled.into()
+        };
+        piece.fault(at, kind);
         Ok(())
     }
 
@@ -649,8 +657,11 @@ impl UnreadPart {
         }
     }
 
-    fn fault(&mut self, at: Span, kind: PartFaultKind) {
-        self.faults.push(PartFault { at, kind });
+    fn fault(&mut self, at: Span, kind: impl Into<PartFaultKind>) {
+        self.faults.push(PartFault {
+            at,
+            kind: kind.into(),
+        });
     }
 }
 
