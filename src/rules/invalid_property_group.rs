@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Label, Rule};
 use crate::source::SourceMap;
 use crate::system::deckhand::document::Document;
 use crate::system::deckhand::schema::is_data_schema;
-use crate::system::heat::{GroupFault, GroupOperator, GroupProblem, Groups};
+use crate::system::heat::{GroupFault, GroupOperator, GroupProblem, Groups, InvalidGroup};
 
 super::rule!(
     "invalid-property-group", Error[UnsafelyFixable], "invalid property group";
@@ -76,25 +76,7 @@ fn report(sources: &SourceMap, home: DefinitionPlace<'_>, problem: &GroupProblem
         GroupFault::LossyVersion { text, read } => {
             lossy_version::report_configured(problem, text, read)
         }
-        GroupFault::NotAList
-        | GroupFault::BadEntry { .. }
-        | GroupFault::ReservedName
-        | GroupFault::DuplicateName { .. }
-        | GroupFault::UnknownKey { .. }
-        | GroupFault::BadOperator { .. }
-        | GroupFault::BadProperties
-        | GroupFault::EmptyGroup
-        | GroupFault::BadOperand { .. }
-        | GroupFault::Arity
-        | GroupFault::BadVersion { .. }
-        | GroupFault::UnknownName { .. }
-        | GroupFault::UnknownProperty { .. }
-        | GroupFault::UnknownGroup { .. }
-        | GroupFault::PathThroughScalar { .. }
-        | GroupFault::PathThroughTuple { .. }
-        | GroupFault::Cycle { .. }
-        | GroupFault::Unreached
-        | GroupFault::TooLarge => report_fault(sources, home, problem),
+        GroupFault::Invalid(invalid) => report_invalid(sources, home, problem, invalid),
     };
     let place = problem.block.to_string();
     let group = problem.group.as_deref().unwrap_or_default();
@@ -113,109 +95,110 @@ pub(super) fn title(home: DefinitionPlace<'_>, problem: &GroupProblem) -> String
     }
 }
 
-fn report_fault(
+fn report_invalid(
     sources: &SourceMap,
     home: DefinitionPlace<'_>,
     problem: &GroupProblem,
+    invalid: &InvalidGroup,
 ) -> Diagnostic {
-    let (what, label) = headline(&problem.fault);
+    let (what, label) = headline(invalid);
     let message = format!("{} {what}", title(home, problem));
     let mut finding = Diagnostic::new(&RULE, message, Label::new(problem.span, label));
-    if let GroupFault::DuplicateName { first } = &problem.fault {
+    if let InvalidGroup::DuplicateName { first } = invalid {
         finding = finding.related(*first, "first defined here; this group is used");
     }
-    let effect = match (&problem.fault, &problem.group) {
-        (GroupFault::DuplicateName { .. }, _) => "the second group is not checked",
-        (GroupFault::TooLarge, None) => {
+    let effect = match (invalid, &problem.group) {
+        (InvalidGroup::DuplicateName { .. }, _) => "the second group is not checked",
+        (InvalidGroup::TooLarge, None) => {
             "the groups before this one are checked, the ones after it are not"
         }
         (_, None) => "it checks nothing",
         (_, Some(_)) => "the group and all groups that refer to it are not checked",
     };
     let finding = finding.note(effect);
-    if let Some((written, near)) = near(&problem.fault) {
+    if let Some((written, near)) = near(invalid) {
         let is_schema = matches!(home, DefinitionPlace::Schema(_));
         let written = written.filter(|_| is_schema);
         let edit = written.and_then(|it| word_edit(sources, problem.span, it, near));
         return finding.did_you_mean(near, edit);
     }
-    match help(&problem.fault) {
+    match help(invalid) {
         Some(help) => finding.help(help),
         None => finding,
     }
 }
 
-/// Message after the name of the group, and label of the fault.
-fn headline(fault: &GroupFault) -> (String, String) {
+/// Message after the name of the group, and label.
+fn headline(invalid: &InvalidGroup) -> (String, String) {
     let plain = |what: &str, label: &str| (what.to_owned(), label.to_owned());
-    match fault {
-        GroupFault::NotAList => plain(
+    match invalid {
+        InvalidGroup::NotAList => plain(
             "is neither a list nor a mapping",
             "this must be a list of groups",
         ),
-        GroupFault::BadEntry { expected } => (
+        InvalidGroup::BadEntry { expected } => (
             "is not written as a group".to_owned(),
             format!("this must be {expected}"),
         ),
-        GroupFault::ReservedName => plain("has a reserved name", "not a valid group name"),
-        GroupFault::DuplicateName { .. } => {
+        InvalidGroup::ReservedName => plain("has a reserved name", "not a valid group name"),
+        InvalidGroup::DuplicateName { .. } => {
             plain("has the name of another group", "duplicate name")
         }
-        GroupFault::UnknownKey { key, .. } => (
+        InvalidGroup::UnknownKey { key, .. } => (
             format!("has the unknown key `{}`", short(key)),
             "unknown key".to_owned(),
         ),
-        GroupFault::BadOperator {
+        InvalidGroup::BadOperator {
             found: Some(word), ..
         } => (
             format!("has the unknown operator `{}`", short(word)),
             "unknown operator".to_owned(),
         ),
-        GroupFault::BadOperator { found: None, .. } => {
+        InvalidGroup::BadOperator { found: None, .. } => {
             plain("has no operator", "an operator is required")
         }
-        GroupFault::BadProperties => {
+        InvalidGroup::BadProperties => {
             plain("has no list of properties", "expected a list of operands")
         }
-        GroupFault::EmptyGroup => plain("is empty", "expected at least one operand"),
-        GroupFault::BadOperand { reason } => {
+        InvalidGroup::EmptyGroup => plain("is empty", "expected at least one operand"),
+        InvalidGroup::BadOperand { reason } => {
             ("has an invalid operand".to_owned(), (*reason).to_owned())
         }
-        GroupFault::Arity => plain(
+        InvalidGroup::Arity => plain(
             "has `depends_on` with a single operand",
             "`depends_on` needs at least two operands",
         ),
-        GroupFault::BadVersion { expected } => (
+        InvalidGroup::BadVersion { expected } => (
             "has invalid versions".to_owned(),
             format!("this must be {expected}"),
         ),
-        GroupFault::UnknownName { name, .. } => (
+        InvalidGroup::UnknownName { name, .. } => (
             format!(
                 "refers to `{}`, which is neither a property nor a group",
                 short(name)
             ),
             "not found".to_owned(),
         ),
-        GroupFault::UnknownProperty { path, part, .. } => (
+        InvalidGroup::UnknownProperty { path, part, .. } => (
             format!("refers to the unknown property `{}`", short(path)),
             format!("the schema declares no `{}` there", short(part)),
         ),
-        GroupFault::UnknownGroup { name, .. } => (
+        InvalidGroup::UnknownGroup { name, .. } => (
             format!("refers to the unknown group `{}`", short(name)),
             "no such group in this block".to_owned(),
         ),
-        GroupFault::PathThroughScalar { path, part } => (
+        InvalidGroup::PathThroughScalar { path, part } => (
             format!("has the path `{}` through a scalar value", short(path)),
             format!("a scalar cannot have a `{}`", short(part)),
         ),
-        GroupFault::PathThroughTuple { path } => (
+        InvalidGroup::PathThroughTuple { path } => (
             format!(
                 "has the path `{}` through a list with a schema for each item",
                 short(path)
             ),
             "the path does not say which item".to_owned(),
         ),
-        GroupFault::Cycle { names } => {
+        InvalidGroup::Cycle { names } => {
             let names: Vec<String> = names
                 .iter()
                 .map(|name| format!("`{}`", short(name)))
@@ -225,11 +208,11 @@ fn headline(fault: &GroupFault) -> (String, String) {
                 "the cycle begins here".to_owned(),
             )
         }
-        GroupFault::Unreached => plain(
+        InvalidGroup::Unreached => plain(
             "is where it applies to some data only",
             "not checked below `anyOf`, `oneOf`, `not`, `dependencies` or a list `items`",
         ),
-        GroupFault::TooLarge => (
+        InvalidGroup::TooLarge => (
             "is too large".to_owned(),
             format!(
                 "at most {} groups per block, nested at most {} deep",
@@ -237,9 +220,6 @@ fn headline(fault: &GroupFault) -> (String, String) {
                 Groups::MAX_DEPTH
             ),
         ),
-        GroupFault::AmbiguousName { .. }
-        | GroupFault::DuplicateOperand { .. }
-        | GroupFault::LossyVersion { .. } => unreachable!("other rules report these"),
     }
 }
 
@@ -268,73 +248,69 @@ fn shortened(names: &[String]) -> String {
 }
 
 /// Similar word, and the word that it should replace if it is one of the language of groups.
-fn near(fault: &GroupFault) -> Option<(Option<&str>, &str)> {
-    match fault {
-        GroupFault::UnknownKey { key, near } => Some((Some(key), (*near)?)),
-        GroupFault::BadOperator { found, near } => Some((found.as_deref(), (*near)?)),
-        GroupFault::UnknownName { near, .. }
-        | GroupFault::UnknownProperty { near, .. }
-        | GroupFault::UnknownGroup { near, .. } => Some((None, near.as_deref()?)),
+fn near(invalid: &InvalidGroup) -> Option<(Option<&str>, &str)> {
+    match invalid {
+        InvalidGroup::UnknownKey { key, near } => Some((Some(key), (*near)?)),
+        InvalidGroup::BadOperator { found, near } => Some((found.as_deref(), (*near)?)),
+        InvalidGroup::UnknownName { near, .. }
+        | InvalidGroup::UnknownProperty { near, .. }
+        | InvalidGroup::UnknownGroup { near, .. } => Some((None, near.as_deref()?)),
         _ => None,
     }
 }
 
-fn help(fault: &GroupFault) -> Option<String> {
-    match fault {
-        GroupFault::NotAList => {
+fn help(invalid: &InvalidGroup) -> Option<String> {
+    match invalid {
+        InvalidGroup::NotAList => {
             Some("write `- NAME: {properties: [a, b], operator: xor}`".to_owned())
         }
-        GroupFault::BadEntry { .. } => Some(
+        InvalidGroup::BadEntry { .. } => Some(
             "a group is `NAME: {properties: [a, b], operator: xor}` or `{xor: [[a], [b]]}`"
                 .to_owned(),
         ),
-        GroupFault::ReservedName => {
+        InvalidGroup::ReservedName => {
             Some("do not use an operator, `property_groups` or a dot in the name".to_owned())
         }
-        GroupFault::DuplicateName { .. } => Some("rename one of them".to_owned()),
-        GroupFault::UnknownKey { .. } => Some(
+        InvalidGroup::DuplicateName { .. } => Some("rename one of them".to_owned()),
+        InvalidGroup::UnknownKey { .. } => Some(
             "a group has `properties`, `operator`, `assert`, `description`, `client_plugin`, and \
              `client_plugin_supported` or `client_plugin_supported_since`"
                 .to_owned(),
         ),
-        GroupFault::BadOperator { .. } => {
+        InvalidGroup::BadOperator { .. } => {
             let words: Vec<String> = GroupOperator::WORDS
                 .iter()
                 .map(|word| format!("`{word}`"))
                 .collect();
             Some(format!("the operators are {}", words.join(", ")))
         }
-        GroupFault::BadProperties | GroupFault::EmptyGroup => {
+        InvalidGroup::BadProperties | InvalidGroup::EmptyGroup => {
             Some("list the properties that the group constrains".to_owned())
         }
-        GroupFault::BadOperand { .. } => {
+        InvalidGroup::BadOperand { .. } => {
             Some("an operand is `a.b`, `[a, b]`, the name of a group, or a group itself".to_owned())
         }
-        GroupFault::Arity => Some(
+        InvalidGroup::Arity => Some(
             "put the dependent property first, followed by what it depends on; use `and` for a \
             mandatory property"
                 .to_owned(),
         ),
-        GroupFault::BadVersion { .. } => {
+        InvalidGroup::BadVersion { .. } => {
             Some("write `client_plugin_supported: [\"1.2\", \"2.0\"]`".to_owned())
         }
-        GroupFault::UnknownName { .. } | GroupFault::UnknownProperty { .. } => {
+        InvalidGroup::UnknownName { .. } | InvalidGroup::UnknownProperty { .. } => {
             Some("declare the property in the schema, or correct the name".to_owned())
         }
-        GroupFault::UnknownGroup { .. } => {
+        InvalidGroup::UnknownGroup { .. } => {
             Some("a group can only refer to groups in its own block".to_owned())
         }
-        GroupFault::PathThroughTuple { .. } => {
+        InvalidGroup::PathThroughTuple { .. } => {
             Some("write the group into the item's schema".to_owned())
         }
-        GroupFault::Cycle { .. } => Some("remove one of the references".to_owned()),
-        GroupFault::Unreached => {
+        InvalidGroup::Cycle { .. } => Some("remove one of the references".to_owned()),
+        InvalidGroup::Unreached => {
             Some("move it beside that keyword, where it always applies".to_owned())
         }
-        GroupFault::PathThroughScalar { .. }
-        | GroupFault::TooLarge
-        | GroupFault::AmbiguousName { .. }
-        | GroupFault::DuplicateOperand { .. }
-        | GroupFault::LossyVersion { .. } => None,
+        InvalidGroup::PathThroughScalar { .. } | InvalidGroup::TooLarge => None,
     }
 }

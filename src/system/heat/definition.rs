@@ -31,6 +31,32 @@ pub struct GroupProblem {
 /// Kinds of [`GroupProblem`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GroupFault {
+    /// The group, or its block, is not checked.
+    Invalid(InvalidGroup),
+    /// A word that is both a property and a group; it is resolved to the property.
+    AmbiguousName {
+        /// The word.
+        name: String,
+    },
+    /// An operand that is repeated in its list.
+    DuplicateOperand {
+        /// Text of the operand.
+        operand: String,
+        /// Location of the first occurrence.
+        first: Span,
+    },
+    /// An unquoted version that is read as a different number.
+    LossyVersion {
+        /// Text of the version.
+        text: String,
+        /// The number that is read.
+        read: String,
+    },
+}
+
+/// Reason why a group is invalid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InvalidGroup {
     /// The block is neither a list nor a mapping.
     NotAList,
     /// An entry or part of it does not have the expected form.
@@ -115,25 +141,6 @@ pub enum GroupFault {
         /// Their names, with the first repeated at the end.
         names: Vec<Arc<str>>,
     },
-    /// A word that is both a property and a group; it is resolved to the property.
-    AmbiguousName {
-        /// The word.
-        name: String,
-    },
-    /// An operand that is repeated in its list.
-    DuplicateOperand {
-        /// Text of the operand.
-        operand: String,
-        /// Location of the first occurrence.
-        first: Span,
-    },
-    /// An unquoted version that is read as a different number.
-    LossyVersion {
-        /// Text of the version.
-        text: String,
-        /// The number that is read.
-        read: String,
-    },
     /// A block that applies to data only conditionally, and is not evaluated.
     Unreached,
     /// A limit of [`Groups`] is exceeded.
@@ -141,60 +148,52 @@ pub enum GroupFault {
 }
 
 impl GroupFault {
-    /// Name in `heat-property-groups.md` 4; the last three are only defined here.
+    /// Name in `heat-property-groups.md` 4; `lossy-version`, `unreached-block` and `too-large` are
+    /// only defined here.
     pub fn code(&self) -> &'static str {
         match self {
-            GroupFault::NotAList => "not-a-list",
-            GroupFault::BadEntry { .. } => "bad-entry",
-            GroupFault::ReservedName => "reserved-name",
-            GroupFault::DuplicateName { .. } => "duplicate-name",
-            GroupFault::UnknownKey { .. } => "unknown-key",
-            GroupFault::BadOperator { .. } => "bad-operator",
-            GroupFault::BadProperties => "bad-properties",
-            GroupFault::EmptyGroup => "empty-group",
-            GroupFault::BadOperand { .. } => "bad-operand",
-            GroupFault::Arity => "arity",
-            GroupFault::BadVersion { .. } => "bad-version",
-            GroupFault::UnknownName { .. } => "unknown-name",
-            GroupFault::UnknownProperty { .. } => "unknown-property",
-            GroupFault::UnknownGroup { .. } => "unknown-group",
-            GroupFault::PathThroughScalar { .. } => "path-through-scalar",
-            GroupFault::PathThroughTuple { .. } => "path-through-tuple",
-            GroupFault::Cycle { .. } => "cycle",
+            GroupFault::Invalid(invalid) => invalid.code(),
             GroupFault::AmbiguousName { .. } => "ambiguous-name",
             GroupFault::DuplicateOperand { .. } => "duplicate-operand",
             GroupFault::LossyVersion { .. } => "lossy-version",
-            GroupFault::Unreached => "unreached-block",
-            GroupFault::TooLarge => "too-large",
         }
     }
 
     /// Whether the group is used despite the problem.
     pub fn is_warning(&self) -> bool {
+        !matches!(self, GroupFault::Invalid(_))
+    }
+}
+
+impl InvalidGroup {
+    fn code(&self) -> &'static str {
         match self {
-            GroupFault::AmbiguousName { .. }
-            | GroupFault::DuplicateOperand { .. }
-            | GroupFault::LossyVersion { .. } => true,
-            GroupFault::NotAList
-            | GroupFault::BadEntry { .. }
-            | GroupFault::ReservedName
-            | GroupFault::DuplicateName { .. }
-            | GroupFault::UnknownKey { .. }
-            | GroupFault::BadOperator { .. }
-            | GroupFault::BadProperties
-            | GroupFault::EmptyGroup
-            | GroupFault::BadOperand { .. }
-            | GroupFault::Arity
-            | GroupFault::BadVersion { .. }
-            | GroupFault::UnknownName { .. }
-            | GroupFault::UnknownProperty { .. }
-            | GroupFault::UnknownGroup { .. }
-            | GroupFault::PathThroughScalar { .. }
-            | GroupFault::PathThroughTuple { .. }
-            | GroupFault::Cycle { .. }
-            | GroupFault::Unreached
-            | GroupFault::TooLarge => false,
+            InvalidGroup::NotAList => "not-a-list",
+            InvalidGroup::BadEntry { .. } => "bad-entry",
+            InvalidGroup::ReservedName => "reserved-name",
+            InvalidGroup::DuplicateName { .. } => "duplicate-name",
+            InvalidGroup::UnknownKey { .. } => "unknown-key",
+            InvalidGroup::BadOperator { .. } => "bad-operator",
+            InvalidGroup::BadProperties => "bad-properties",
+            InvalidGroup::EmptyGroup => "empty-group",
+            InvalidGroup::BadOperand { .. } => "bad-operand",
+            InvalidGroup::Arity => "arity",
+            InvalidGroup::BadVersion { .. } => "bad-version",
+            InvalidGroup::UnknownName { .. } => "unknown-name",
+            InvalidGroup::UnknownProperty { .. } => "unknown-property",
+            InvalidGroup::UnknownGroup { .. } => "unknown-group",
+            InvalidGroup::PathThroughScalar { .. } => "path-through-scalar",
+            InvalidGroup::PathThroughTuple { .. } => "path-through-tuple",
+            InvalidGroup::Cycle { .. } => "cycle",
+            InvalidGroup::Unreached => "unreached-block",
+            InvalidGroup::TooLarge => "too-large",
         }
+    }
+}
+
+impl From<InvalidGroup> for GroupFault {
+    fn from(invalid: InvalidGroup) -> Self {
+        Self::Invalid(invalid)
     }
 }
 
@@ -384,7 +383,7 @@ impl BlockReader<'_> {
             Value::Sequence(entries) => {
                 for (index, entry) in entries.iter().enumerate() {
                     if index == Groups::MAX_GROUPS {
-                        return self.add_block_problem(entry.span, GroupFault::TooLarge);
+                        return self.add_block_problem(entry.span, InvalidGroup::TooLarge);
                     }
                     self.entry(format!("#{}", index + 1).into(), entry);
                 }
@@ -392,28 +391,28 @@ impl BlockReader<'_> {
             Value::Mapping(named) => {
                 for (index, (key, body)) in named.iter().enumerate() {
                     if index == Groups::MAX_GROUPS {
-                        return self.add_block_problem(key.span, GroupFault::TooLarge);
+                        return self.add_block_problem(key.span, InvalidGroup::TooLarge);
                     }
                     self.named(format!("#{}", index + 1).into(), key, body);
                 }
             }
-            _ => self.add_block_problem(found.span, GroupFault::NotAList),
+            _ => self.add_block_problem(found.span, InvalidGroup::NotAList),
         }
         self.group = None;
     }
 
-    fn add_block_problem(&mut self, span: Span, fault: GroupFault) {
+    fn add_block_problem(&mut self, span: Span, fault: impl Into<GroupFault>) {
         self.group = None;
         self.add_problem(span, fault);
     }
 
-    fn add_problem(&mut self, span: Span, fault: GroupFault) {
+    fn add_problem(&mut self, span: Span, fault: impl Into<GroupFault>) {
         let (block, group) = (self.block.location.clone(), self.group.clone());
         self.problems.push(GroupProblem {
             span,
             block,
             group,
-            fault,
+            fault: fault.into(),
         });
     }
 
@@ -430,7 +429,7 @@ impl BlockReader<'_> {
         self.group = Some(number.clone());
         let Some(mapping) = entry.as_mapping().filter(|mapping| !mapping.is_empty()) else {
             let expected = "a mapping of a name to a group, or of an operator to its operands";
-            return self.add_problem(entry.span, GroupFault::BadEntry { expected });
+            return self.add_problem(entry.span, InvalidGroup::BadEntry { expected });
         };
         let mut entries = mapping.iter();
         match (entries.next(), entries.next()) {
@@ -443,7 +442,7 @@ impl BlockReader<'_> {
             _ if mapping.get("properties").is_some() => self.long(number, entry.span, mapping),
             _ => {
                 let expected = "a single group, but it has several keys and no `properties`";
-                self.add_problem(entry.span, GroupFault::BadEntry { expected });
+                self.add_problem(entry.span, InvalidGroup::BadEntry { expected });
             }
         }
     }
@@ -471,7 +470,7 @@ impl BlockReader<'_> {
         let Some(name) = key.as_str().filter(|name| !name.is_empty()) else {
             return self.add_problem(
                 key.span,
-                GroupFault::BadEntry {
+                InvalidGroup::BadEntry {
                     expected: "a name that is a string",
                 },
             );
@@ -479,7 +478,7 @@ impl BlockReader<'_> {
         let name = self.name(name, key.span);
         let Some(mapping) = body.as_mapping() else {
             let expected = "a mapping with `properties` and `operator`";
-            self.add_problem(key.span, GroupFault::BadEntry { expected });
+            self.add_problem(key.span, InvalidGroup::BadEntry { expected });
             let body = self.body_of(Body::default());
             return self.add(name, key.span, body, None, before);
         };
@@ -496,7 +495,7 @@ impl BlockReader<'_> {
                 Some(text) => name = (self.name(text, node.span), node.span),
                 None => {
                     let expected = "a name that is a string";
-                    self.add_problem(key.span, GroupFault::BadEntry { expected });
+                    self.add_problem(key.span, InvalidGroup::BadEntry { expected });
                 }
             }
         }
@@ -510,7 +509,7 @@ impl BlockReader<'_> {
         let name: GroupName = name.into();
         self.group = Some(name.clone());
         if GroupOperator::parse(&name).is_some() || &*name == KEYWORD || name.contains('.') {
-            self.add_problem(span, GroupFault::ReservedName);
+            self.add_problem(span, InvalidGroup::ReservedName);
         }
         name
     }
@@ -525,7 +524,7 @@ impl BlockReader<'_> {
     ) {
         if let Some(first) = self.block.groups.iter().find(|group| group.name == name) {
             let first = first.span;
-            return self.add_problem(span, GroupFault::DuplicateName { first });
+            return self.add_problem(span, InvalidGroup::DuplicateName { first });
         }
         let is_broken = self.errors() > before;
         self.block.groups.push(PropertyGroup {
@@ -547,7 +546,7 @@ impl BlockReader<'_> {
         }
         self.add_problem(
             key.span,
-            GroupFault::BadEntry {
+            InvalidGroup::BadEntry {
                 expected: "`true` or `false`",
             },
         );
@@ -568,7 +567,7 @@ impl BlockReader<'_> {
                 let key_text = crate::yaml::emit::scalar_text(&key.value);
                 self.add_problem(
                     key.span,
-                    GroupFault::UnknownKey {
+                    InvalidGroup::UnknownKey {
                         key: key_text,
                         near,
                     },
@@ -583,7 +582,7 @@ impl BlockReader<'_> {
         });
         match mapping.get_entry("properties") {
             Some((key, operands)) => self.operands(body, key.span, operands),
-            None => self.add_problem(at, GroupFault::BadProperties),
+            None => self.add_problem(at, InvalidGroup::BadProperties),
         }
         self.arity(body, at);
         self.block.bodies[body].gate = self.gate(mapping);
@@ -595,7 +594,7 @@ impl BlockReader<'_> {
             if !is_gated {
                 self.add_problem(
                     at,
-                    GroupFault::BadOperator {
+                    InvalidGroup::BadOperator {
                         found: None,
                         near: None,
                     },
@@ -615,7 +614,7 @@ impl BlockReader<'_> {
         let near = found.and_then(|word| nearest(&word.to_lowercase(), GroupOperator::WORDS));
         self.add_problem(
             span,
-            GroupFault::BadOperator {
+            InvalidGroup::BadOperator {
                 found: found.map(str::to_owned),
                 near,
             },
@@ -624,15 +623,15 @@ impl BlockReader<'_> {
 
     fn operands(&mut self, body: usize, at: Span, operands: &Node) {
         let Some(items) = operands.as_sequence() else {
-            return self.add_problem(at, GroupFault::BadProperties);
+            return self.add_problem(at, InvalidGroup::BadProperties);
         };
         if items.is_empty() {
-            return self.add_problem(at, GroupFault::EmptyGroup);
+            return self.add_problem(at, InvalidGroup::EmptyGroup);
         }
         let mut read = Vec::with_capacity(items.len().min(Groups::MAX_OPERANDS));
         for item in items {
             let Some(left) = self.left.checked_sub(1) else {
-                self.add_problem(item.span, GroupFault::TooLarge);
+                self.add_problem(item.span, InvalidGroup::TooLarge);
                 break;
             };
             self.left = left;
@@ -651,7 +650,7 @@ impl BlockReader<'_> {
             operator, operands, ..
         } = &self.block.bodies[body];
         if *operator == Some(GroupOperator::DependsOn) && operands.len() == 1 {
-            self.add_problem(at, GroupFault::Arity);
+            self.add_problem(at, InvalidGroup::Arity);
         }
     }
 
@@ -663,7 +662,7 @@ impl BlockReader<'_> {
             _ => Err("an operand must be a path, the name of a group, or a group"),
         };
         read.unwrap_or_else(|reason| {
-            self.add_problem(item.span, GroupFault::BadOperand { reason });
+            self.add_problem(item.span, InvalidGroup::BadOperand { reason });
             OperandSyntax::Broken
         })
     }
@@ -674,14 +673,14 @@ impl BlockReader<'_> {
         }
         if mapping.get("property").is_some() {
             return condition(mapping).unwrap_or_else(|reason| {
-                self.add_problem(at, GroupFault::BadOperand { reason });
+                self.add_problem(at, InvalidGroup::BadOperand { reason });
                 OperandSyntax::Broken
             });
         }
         let mut entries = mapping.iter();
         let (Some((key, operands)), None) = (entries.next(), entries.next()) else {
             let reason = "a nested group needs `properties`, or an operator with its operands";
-            self.add_problem(at, GroupFault::BadOperand { reason });
+            self.add_problem(at, InvalidGroup::BadOperand { reason });
             return OperandSyntax::Broken;
         };
         let operator = key.as_str().and_then(GroupOperator::parse);
@@ -690,7 +689,7 @@ impl BlockReader<'_> {
                 self.bad_operator(key.span, key.as_str());
             } else {
                 let reason = "a nested group needs `properties`, or an operator with its operands";
-                self.add_problem(at, GroupFault::BadOperand { reason });
+                self.add_problem(at, InvalidGroup::BadOperand { reason });
                 return OperandSyntax::Broken;
             }
         }
@@ -709,7 +708,7 @@ impl BlockReader<'_> {
                 Some(name) => Some(name.into()),
                 None => {
                     let expected = "the name of a plugin";
-                    self.add_problem(key.span, GroupFault::BadVersion { expected });
+                    self.add_problem(key.span, InvalidGroup::BadVersion { expected });
                     None
                 }
             },
@@ -719,7 +718,7 @@ impl BlockReader<'_> {
         let supported = match (list, since) {
             (Some(_), Some((key, _))) => {
                 let expected = "used without `client_plugin_supported`";
-                self.add_problem(key.span, GroupFault::BadVersion { expected });
+                self.add_problem(key.span, InvalidGroup::BadVersion { expected });
                 None
             }
             (Some((key, node)), None) => self.versions(key, node).map(Supported::Exactly),
@@ -729,7 +728,7 @@ impl BlockReader<'_> {
                 if let Some((key, _)) = mapping.get_entry("client_plugin") {
                     let expected = "combined with `client_plugin_supported` or \
                                     `client_plugin_supported_since`";
-                    self.add_problem(key.span, GroupFault::BadVersion { expected });
+                    self.add_problem(key.span, InvalidGroup::BadVersion { expected });
                 }
                 None
             }
@@ -749,7 +748,7 @@ impl BlockReader<'_> {
             });
         if versions.is_none() {
             let expected = "a non-empty list of versions";
-            self.add_problem(key.span, GroupFault::BadVersion { expected });
+            self.add_problem(key.span, InvalidGroup::BadVersion { expected });
         }
         versions
     }
@@ -758,7 +757,7 @@ impl BlockReader<'_> {
         let version = self.version(node).filter(ComponentVersion::is_numeric);
         if version.is_none() {
             let expected = "a dotted numeric version, such as \"1.2\"";
-            self.add_problem(key.span, GroupFault::BadVersion { expected });
+            self.add_problem(key.span, InvalidGroup::BadVersion { expected });
         }
         version
     }

@@ -16,7 +16,7 @@ mod version;
 
 use std::sync::Arc;
 
-pub(crate) use self::definition::{GroupFault, GroupProblem};
+pub(crate) use self::definition::{GroupFault, GroupProblem, InvalidGroup};
 pub(crate) use self::evaluate::{Breach, GroupViolation, ShownOperand};
 pub use self::version::{ComponentVersion, Versions};
 

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::definition::{
-    Block, GroupFault, GroupProblem, OperandSyntax, OperandTarget, PropertyGroup, PropertyPath,
-    by_name,
+    Block, GroupFault, GroupProblem, InvalidGroup, OperandSyntax, OperandTarget, PropertyGroup,
+    PropertyPath, by_name,
 };
 use super::shape::{PropertyStep, ShapeId, Shapes};
 use super::{GroupName, Groups, KEYWORD};
@@ -68,13 +68,13 @@ impl Resolver<'_> {
             .count()
     }
 
-    fn add_problem(&mut self, block: &Block, span: Span, fault: GroupFault) {
+    fn add_problem(&mut self, block: &Block, span: Span, fault: impl Into<GroupFault>) {
         let group = Some(block.groups[self.group].name.clone());
         self.problems.push(GroupProblem {
             span,
             block: block.location.clone(),
             group,
-            fault,
+            fault: fault.into(),
         });
     }
 
@@ -155,7 +155,7 @@ impl Resolver<'_> {
                 self.add_problem(
                     block,
                     span,
-                    GroupFault::UnknownName {
+                    InvalidGroup::UnknownName {
                         name: word.to_owned(),
                         near,
                     },
@@ -175,7 +175,7 @@ impl Resolver<'_> {
         self.add_problem(
             block,
             span,
-            GroupFault::UnknownGroup {
+            InvalidGroup::UnknownGroup {
                 name: name.to_owned(),
                 near,
             },
@@ -217,7 +217,7 @@ impl Resolver<'_> {
     }
 
     /// Number of lists after each part of a path (D7, D9).
-    fn lists(&self, parts: &[Arc<str>]) -> Result<Vec<usize>, GroupFault> {
+    fn lists(&self, parts: &[Arc<str>]) -> Result<Vec<usize>, InvalidGroup> {
         let path = || parts.join(".");
         let mut lists = Vec::with_capacity(parts.len());
         let mut here = Some(self.top);
@@ -233,7 +233,7 @@ impl Resolver<'_> {
                 PropertyStep::Unknown => {
                     let near = nearest(part, self.shapes.declared(shape)).map(str::to_owned);
                     let part = part.to_string();
-                    return Err(GroupFault::UnknownProperty {
+                    return Err(InvalidGroup::UnknownProperty {
                         path: path(),
                         part,
                         near,
@@ -241,7 +241,7 @@ impl Resolver<'_> {
                 }
                 PropertyStep::Scalar => {
                     let part = part.to_string();
-                    return Err(GroupFault::PathThroughScalar { path: path(), part });
+                    return Err(InvalidGroup::PathThroughScalar { path: path(), part });
                 }
             };
             let Some(next) = next else {
@@ -251,7 +251,7 @@ impl Resolver<'_> {
             };
             let unwrapped = self.shapes.unwrapped(next);
             if unwrapped.through_tuple && index + 1 < parts.len() {
-                return Err(GroupFault::PathThroughTuple { path: path() });
+                return Err(InvalidGroup::PathThroughTuple { path: path() });
             }
             lists.push(unwrapped.lists);
             here = unwrapped.inner;
@@ -379,7 +379,7 @@ fn add_cycle_problem(block: &mut Block, cycle: &[usize], problems: &mut Vec<Grou
         span: first.span,
         block: block.location.clone(),
         group: Some(first.name.clone()),
-        fault: GroupFault::Cycle { names },
+        fault: InvalidGroup::Cycle { names }.into(),
     });
     for group in cycle {
         block.groups[*group].is_broken = true;
@@ -436,7 +436,7 @@ fn determine_usability(
             span: block.groups[group].span,
             block: block.location.clone(),
             group: Some(block.groups[group].name.clone()),
-            fault: GroupFault::TooLarge,
+            fault: InvalidGroup::TooLarge.into(),
         });
         return;
     }

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::definition::{GroupFault, GroupProblem};
+use super::definition::{GroupProblem, InvalidGroup};
 use super::{FoundBlock, KEYWORD};
 use crate::merge::pattern::{Pattern, Patterns};
 use crate::schema::reference_target;
@@ -449,7 +449,7 @@ impl<'a> ShapeReader<'a> {
                 span: key.span,
                 block: location,
                 group: None,
-                fault: GroupFault::Unreached,
+                fault: InvalidGroup::Unreached.into(),
             });
         }
     }
