@@ -30,28 +30,51 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
             continue;
         }
         // Finding the effect of each action means rendering the document again.
-        let can_be_idle = |step: &usize| making_idle(facts, doc, *step, &BTreeSet::new()).is_some();
+        let can_be_idle = |action| making_idle(facts, doc, action, &BTreeSet::new()).is_some();
         if !actions.iter().any(can_be_idle) {
             continue;
         }
         let ineffective = ineffective(facts, doc, &actions);
         found.extend(
-            ineffective
+            actions
                 .iter()
-                .map(|step| (doc, report(facts, doc, *step, &ineffective))),
+                .filter(|action| ineffective.contains(&action.step))
+                .map(|action| (doc, report(facts, doc, action, &ineffective))),
         );
     }
 }
 
-/// Indexes of the steps that are actions.
-fn actions(facts: &SiteFacts<'_>, doc: DocId) -> Vec<usize> {
-    let steps = facts.graph.recipe(doc).steps.iter();
-    let actions = steps.filter(|step| matches!(step.op, Op::Merge { .. }));
-    actions.map(|step| step.index).collect()
+/// Step of a document that merges its own data.
+struct Action<'a> {
+    /// Index of the step.
+    step: usize,
+    method: Method,
+    path: &'a Spanned<ActionPath>,
 }
 
-/// Actions that can all be removed together; of two equivalent actions, the later one.
-fn ineffective(facts: &SiteFacts<'_>, doc: DocId, actions: &[usize]) -> BTreeSet<usize> {
+impl<'a> Action<'a> {
+    fn path(&self, facts: &SiteFacts<'_>) -> Option<&'a Path> {
+        self.path
+            .value
+            .effective(self.method, facts.graph.semantics)
+    }
+}
+
+fn actions<'a>(facts: &SiteFacts<'a>, doc: DocId) -> Vec<Action<'a>> {
+    let steps = facts.graph.recipe(doc).steps.iter();
+    let actions = steps.filter_map(|step| match step.op {
+        Op::Merge { method, path } => Some(Action {
+            step: step.index,
+            method,
+            path,
+        }),
+        Op::Substitute(_) | Op::Combine(_) => None,
+    });
+    actions.collect()
+}
+
+/// Steps of the actions that can all be removed together; of two equivalent actions, the later one.
+fn ineffective(facts: &SiteFacts<'_>, doc: DocId, actions: &[Action<'_>]) -> BTreeSet<usize> {
     let mut left_out = BTreeSet::new();
     let Some(data) = facts.rendered.data(doc) else {
         return left_out;
@@ -61,50 +84,54 @@ fn ineffective(facts: &SiteFacts<'_>, doc: DocId, actions: &[usize]) -> BTreeSet
         .filter(|effect| !effect.written.is_empty())
         .map(|effect| effect.step);
     let wrote: BTreeSet<usize> = wrote.collect();
-    for step in actions
+    for action in actions
         .iter()
-        .copied()
         .rev()
-        .filter(|step| wrote.contains(step))
+        .filter(|action| wrote.contains(&action.step))
     {
         if left_out.len() + 1 == actions.len() {
             break;
         }
-        if making_idle(facts, doc, step, &left_out).is_none() {
+        if making_idle(facts, doc, action, &left_out).is_none() {
             continue;
         }
-        left_out.insert(step);
+        left_out.insert(action.step);
         let without = data_without(facts.graph, facts.rendered, doc, &left_out);
         if !without.is_some_and(|without| is_of_same_texts(&without, data)) {
-            left_out.remove(&step);
+            left_out.remove(&action.step);
         }
     }
     left_out
 }
 
-/// The other step that makes `step` redundant for any inherited value. An equal result alone may be a
-/// coincidence that ends with the parent's next edit.
+/// The other step that makes `action` redundant for any inherited value. An equal result alone may
+/// be a coincidence that ends with the parent's next edit.
 fn making_idle(
     facts: &SiteFacts<'_>,
     doc: DocId,
-    step: usize,
+    action: &Action<'_>,
     left_out: &BTreeSet<usize>,
 ) -> Option<usize> {
     let steps = facts.graph.recipe(doc).steps.iter();
     let mut others = steps.filter(|other| !left_out.contains(&other.index));
     let idle = others.find(|other| {
-        other.index != step
+        other.index != action.step
             && match other.op {
                 Op::Merge { method, path } => {
-                    does_the_same(facts, doc, step, (other.index, method, path))
+                    let other = Action {
+                        step: other.index,
+                        method,
+                        path,
+                    };
+                    does_the_same(facts, doc, action, &other)
                 }
                 Op::Substitute(substitution) => {
-                    other.index > step
+                    other.index > action.step
                         && substitution
                             .writing
                             .to
                             .iter()
-                            .any(|to| covers(facts, doc, step, to))
+                            .any(|to| covers(facts, action, to))
                 }
                 Op::Combine(_) => false,
             }
@@ -112,87 +139,65 @@ fn making_idle(
     idle.map(|other| other.index)
 }
 
-/// Whether an action overwrites the effect of `step` or repeats it.
+/// Whether an action overwrites the effect of `action` or repeats it.
 fn does_the_same(
     facts: &SiteFacts<'_>,
     doc: DocId,
-    step: usize,
-    (other, method, path): (usize, Method, &Spanned<ActionPath>),
+    action: &Action<'_>,
+    other: &Action<'_>,
 ) -> bool {
-    let semantics = facts.graph.semantics;
-    let (own_method, own_path) = action(facts, doc, step);
-    let own = own_path
-        .value
-        .effective(own_method, semantics)
-        .and_then(Path::segments);
-    let around = path
-        .value
-        .effective(method, semantics)
-        .and_then(Path::segments);
+    let own = action.path(facts).and_then(Path::segments);
+    let around = other.path(facts).and_then(Path::segments);
     let (Some(own), Some(around)) = (own, around) else {
         return false;
     };
     if !own.starts_with(around) {
         return false;
     }
-    match (own_method, method) {
-        (_, Method::Delete) => other > step && own_method != Method::Delete,
-        (Method::Delete, Method::Replace) => other > step,
+    match (action.method, other.method) {
+        (_, Method::Delete) => other.step > action.step && action.method != Method::Delete,
+        (Method::Delete, Method::Replace) => other.step > action.step,
         (Method::Delete, Method::Merge) => false,
         (Method::Merge | Method::Replace, Method::Replace) | (Method::Merge, Method::Merge) => true,
         // A merge keeps the other keys of the mapping below.
-        (Method::Replace, Method::Merge) => !lays_mapping(facts, doc, own_path, own_method),
+        (Method::Replace, Method::Merge) => !lays_mapping(facts, doc, action),
     }
 }
 
-fn lays_mapping(
-    facts: &SiteFacts<'_>,
-    doc: DocId,
-    path: &Spanned<ActionPath>,
-    method: Method,
-) -> bool {
-    let path = path.value.effective(method, facts.graph.semantics);
-    let own = path.and_then(|path| path.first(&facts.graph.recipe(doc).data).ok().flatten());
+fn lays_mapping(facts: &SiteFacts<'_>, doc: DocId, action: &Action<'_>) -> bool {
+    let data = &facts.graph.recipe(doc).data;
+    let own = action.path(facts).and_then(|path| path.first(data).ok()?);
     own.is_some_and(|found| found.node.as_mapping().is_some())
 }
 
 /// Whether a whole value is substituted at the action's path or around it.
-fn covers(facts: &SiteFacts<'_>, doc: DocId, step: usize, to: &Destination) -> bool {
-    let (method, path) = action(facts, doc, step);
-    let own = path
-        .value
-        .effective(method, facts.graph.semantics)
-        .and_then(Path::segments);
+fn covers(facts: &SiteFacts<'_>, action: &Action<'_>, to: &Destination) -> bool {
+    let own = action.path(facts).and_then(Path::segments);
     let (Some(own), Some(around)) = (own, to.path.value.segments()) else {
         return false;
     };
     to.part.is_none() && !around.is_empty() && own.starts_with(around)
 }
 
-fn action<'a>(facts: &SiteFacts<'a>, doc: DocId, step: usize) -> (Method, &'a Spanned<ActionPath>) {
-    match facts.graph.recipe(doc).step(step).op {
-        Op::Merge { method, path } => (method, path),
-        Op::Substitute(_) | Op::Combine(_) => unreachable!("only actions are tried"),
-    }
-}
-
 fn report(
     facts: &SiteFacts<'_>,
     doc: DocId,
-    step: usize,
+    action: &Action<'_>,
     left_out: &BTreeSet<usize>,
 ) -> Diagnostic {
     let name = facts.name(doc);
     let recipe = facts.graph.recipe(doc);
-    let at = recipe.step(step).at;
-    let (method, path) = action(facts, doc, step);
-    let path = facts.sources.slice(path.span).trim_matches(['"', '\'']);
-    let did = format!("{} `{path}`", method.as_str());
+    let at = recipe.step(action.step).at;
+    let path = facts
+        .sources
+        .slice(action.path.span)
+        .trim_matches(['"', '\'']);
+    let did = format!("{} `{path}`", action.method.as_str());
     let message = format!("the action of `{name}` to {did} has no effect");
     let label = Label::new(facts.first_line(at), "the document is the same without it");
     let mut diagnostic = Diagnostic::new(&RULE, message, label).about(did);
-    if let Some(other) = making_idle(facts, doc, step, left_out) {
-        let what = if other > step {
+    if let Some(other) = making_idle(facts, doc, action, left_out) {
+        let what = if other > action.step {
             "overwrites its effect"
         } else {
             "already has this effect"

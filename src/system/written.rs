@@ -62,4 +62,12 @@ impl<'a> Written<'a> {
             Written::Part(_) => None,
         }
     }
+
+    /// The part, if it is one of cloud-init.
+    pub(crate) fn part(self) -> Option<&'a CloudPart> {
+        match self {
+            Written::Deckhand(_) => None,
+            Written::Part(part) => Some(part),
+        }
+    }
 }

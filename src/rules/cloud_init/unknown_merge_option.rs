@@ -92,11 +92,7 @@ impl Unknown<'_> {
         let finding = Diagnostic::new(&RULE, message, label).about(one_line(word));
         let cause = self.cause();
         let finding = finding.note(self.note(&cause));
-        if let OptionError::Near(near) = cause {
-            let edit = word_edit(self.facts.facts.sources, at, word, near);
-            return finding.did_you_mean(near, edit);
-        }
-        self.with_fix(finding.help(self.help(&cause)), &cause)
+        self.with_fix(self.with_help(finding, &cause), &cause)
     }
 
     fn cause(&self) -> OptionError {
@@ -186,8 +182,8 @@ impl Unknown<'_> {
         }
     }
 
-    fn help(&self, cause: &OptionError) -> String {
-        match cause {
+    fn with_help(&self, finding: Diagnostic, cause: &OptionError) -> Diagnostic {
+        let help: String = match cause {
             OptionError::SwallowedClass(other) => {
                 let (class, other) = (self.request.class.as_str(), other.as_str());
                 format!("separate the classes: `{class}(...)+{other}(...)`")
@@ -196,7 +192,11 @@ impl Unknown<'_> {
             OptionError::Separator => "separate the options with `,`".into(),
             OptionError::Value => "remove the value, or the option".into(),
             OptionError::Spelling(near) => format!("write `{near}`"),
-            OptionError::Near(_) => unreachable!("the finding suggests the word"),
+            OptionError::Near(near) => {
+                let word = &self.option.word;
+                let edit = word_edit(self.facts.facts.sources, word.span, &word.value, near);
+                return finding.did_you_mean(near, edit);
+            }
             OptionError::OtherDialect(Some("append")) => {
                 "write `append`, and add `recurse_list` to the options of `dict`, which is \
                  required to merge lists"
@@ -208,7 +208,8 @@ impl Unknown<'_> {
                 format!("move it to `{}`, or remove it", other.as_str())
             }
             OptionError::Nothing => "remove it, or correct it".into(),
-        }
+        };
+        finding.help(help)
     }
 
     /// Adds a fix if the intended option is unambiguous and sufficient.

@@ -91,8 +91,9 @@ const WHY: &str = "cloud-init searches the string for option names, even inside 
 fn in_words(options: &[&str]) -> String {
     let quoted: Vec<String> = options.iter().map(|option| format!("`{option}`")).collect();
     match &quoted[..] {
-        [] => unreachable!("a string that sets no option is reported elsewhere"),
-        [only] => format!("it finds {only}"),
-        [most @ .., last] => format!("it finds {} and {last}", most.join(", ")),
+        [most @ .., last] if !most.is_empty() => {
+            format!("it finds {} and {last}", most.join(", "))
+        }
+        few => format!("it finds {}", few.concat()),
     }
 }

@@ -220,12 +220,10 @@ fn shape(fault: ShapeFault) -> UnmergedPartMessage {
 }
 
 fn report_patch(merged: &MergedDocument<'_>, failure: &patch::Failure) -> Diagnostic {
-    if let Reason::OverLimit(_) = failure.reason {
-        return over_limit::report_part(
-            merged.facts.first_line(failure.at),
-            "the limit is exceeded here",
-        );
-    }
+    let at_failure = merged.facts.first_line(failure.at);
+    let Some(UnmergedPartMessage { what, help }) = reason(merged, &failure.reason) else {
+        return over_limit::report_part(at_failure, "the limit is exceeded here");
+    };
     let operation = failure
         .operation
         .map(|index| format!("operation {}", index + 1));
@@ -233,9 +231,8 @@ fn report_patch(merged: &MergedDocument<'_>, failure: &patch::Failure) -> Diagno
         .as_ref()
         .map(|operation| format!(" at {operation}"))
         .unwrap_or_default();
-    let UnmergedPartMessage { what, help } = reason(merged, &failure.reason);
     let message = format!("`{}` cannot be applied{at}: {what}", merged.name());
-    let label = Label::new(merged.facts.first_line(failure.at), "fails here");
+    let label = Label::new(at_failure, "fails here");
     let finding = Diagnostic::new(&RULE, message, label);
     let finding = if let Reason::Different { found } = failure.reason {
         finding.related(merged.facts.first_line(found), "the actual value")
@@ -248,8 +245,8 @@ fn report_patch(merged: &MergedDocument<'_>, failure: &patch::Failure) -> Diagno
         .about(operation.unwrap_or_default())
 }
 
-/// Message for the fault of an operation.
-fn reason(merged: &MergedDocument<'_>, reason: &Reason) -> UnmergedPartMessage {
+/// Message for the fault of an operation; `None` if it exceeds a limit of layercake.
+fn reason(merged: &MergedDocument<'_>, reason: &Reason) -> Option<UnmergedPartMessage> {
     const LIST: &str = "write a list of operations, each with `op` and `path`";
     const POINTER: &str = "write `~0` for `~`, `~1` for `/`, and `/` before each key";
     const EARLIER: &str = "check the result of the parts before the patch";
@@ -263,7 +260,7 @@ fn reason(merged: &MergedDocument<'_>, reason: &Reason) -> UnmergedPartMessage {
         |member: &Member, where_to: String| format!("`{}` leads {where_to}", member.as_str());
     let (what, help) = match reason {
         Reason::NotJson(what) => (format!("not valid JSON ({what})"), LIST),
-        Reason::OverLimit(_) => unreachable!("reported by `over-limit`"),
+        Reason::OverLimit(_) => return None,
         Reason::NotAList(found) => (format!("it is {found}, not a list"), LIST),
         Reason::NotAMapping(found) => (format!("it is {found}, not an object"), LIST),
         Reason::MissingMember(member) => (format!("it has no `{}`", member.as_str()), LIST),
@@ -329,5 +326,5 @@ fn reason(merged: &MergedDocument<'_>, reason: &Reason) -> UnmergedPartMessage {
             EARLIER,
         ),
     };
-    UnmergedPartMessage { what, help }
+    Some(UnmergedPartMessage { what, help })
 }

@@ -129,15 +129,14 @@ impl<'a> DocumentPair<'a> {
                     DiffSide::Base
                 }
             });
-            match (base.document, head.document) {
-                (Written::Part(base), Written::Part(head)) => {
-                    DocumentVersion::RevisedPart(Box::new(CloudPart::revised(base, head, &root)))
-                }
-                (Written::Deckhand(base), _) => {
+            match base.document {
+                Written::Deckhand(base) => {
                     DocumentVersion::Revised(Box::new(revised(base, root, known)))
                 }
-                (Written::Part(_), Written::Deckhand(_)) => {
-                    unreachable!("documents are paired within a system")
+                Written::Part(base) => {
+                    let head = head.document.part();
+                    let head = head.expect("documents are paired within a system");
+                    DocumentVersion::RevisedPart(Box::new(CloudPart::revised(base, head, &root)))
                 }
             }
         };

@@ -202,11 +202,12 @@ impl Work<'_> {
 
     /// Merges mappings. A key keeps its position and its original text, as in Python.
     fn entries(&mut self, old: &mut Node, new: &Node, taken: Taken) {
-        let Some(above) = new.as_mapping() else {
+        let (Value::Mapping(below), Some(above)) = (&mut old.value, new.as_mapping()) else {
             return;
         };
         let mut removed = Vec::new();
-        let below = mapping_of(old);
+        // Shared entries are copied, one level deep.
+        let below = Mapping::to_change(below);
         for (key, node) in taken.rest(above) {
             let Some(lower) = below.get_mut(key) else {
                 below.insert(key.clone(), node.clone());
@@ -277,17 +278,6 @@ fn mark_merged(list: &mut Node, new: &Node) {
         list.origin = new.origin;
     }
     list.secret |= new.secret;
-}
-
-/// Returns the entries of a mapping for modification. Shared entries are copied, one level deep.
-fn mapping_of(node: &mut Node) -> &mut Mapping {
-    match &mut node.value {
-        Value::Mapping(mapping) => Mapping::to_change(mapping),
-        other => unreachable!(
-            "only mappings are merged by entries, found {}",
-            other.kind()
-        ),
-    }
 }
 
 /// Returns the items of a list for modification. A list of pairs becomes a list of lists.
