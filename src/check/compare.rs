@@ -829,9 +829,9 @@ impl TrialRenderer<'_, '_> {
             }
         }
         let name = self.site.head.as_ref().or(self.site.base.as_ref());
-        let name = name.and_then(|membership| membership.site.clone());
+        let name = name.and_then(|membership| membership.scope.site.clone());
         let membership = self.edits.membership(self.site, chosen);
-        let site_type = membership.and_then(|membership| membership.site_type.as_deref());
+        let site_type = membership.and_then(|membership| membership.scope.site_type.as_deref());
         let (plan, loaded) = (self.sides.plan, self.sides.loaded);
         let sets = loaded.sets_of(plan, (name.as_deref(), site_type), &parts);
         let (documents, sharers) = ((name, documents, sets), self.sides.head.all_sets);

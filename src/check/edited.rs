@@ -13,7 +13,7 @@ use crate::render::FileSet;
 use crate::rules::FailedStep;
 use crate::source::{FileId, RepoPath, UsedRepository};
 use crate::system::Written;
-use crate::system::deckhand::layout::Place;
+use crate::system::deckhand::layout::{Place, SiteScope};
 use crate::system::edits::files::{FileEdit, FileEditCause, SitePlaces};
 use crate::system::edits::{Located, Membership};
 
@@ -99,7 +99,10 @@ impl SetPair<'_> {
         let of = |set: Option<&SetFiles>, repositories: &Vec<usize>| {
             let membership = set?.membership(repositories.clone());
             Some(Membership {
-                site: self.name.clone(),
+                scope: SiteScope {
+                    site: self.name.clone(),
+                    ..membership.scope
+                },
                 ..membership
             })
         };
@@ -130,8 +133,7 @@ impl SetPair<'_> {
 
 /// Sites by the files that they read on either side.
 struct SiteReaders<'a> {
-    sites: BTreeSet<&'a str>,
-    by_type: BTreeMap<&'a str, BTreeSet<&'a str>>,
+    by_place: BTreeMap<Place, BTreeSet<&'a str>>,
     by_part: BTreeMap<&'a RepoPath, BTreeSet<&'a str>>,
     /// Whether a definition is unreadable, so that its site may read any file.
     are_unknown: bool,
@@ -139,23 +141,19 @@ struct SiteReaders<'a> {
 
 impl<'a> SiteReaders<'a> {
     fn of(sides: [&'a LoadedSide; 2]) -> Self {
-        let are_unknown = sides
-            .iter()
-            .any(|side| side.unread_definitions().next().is_some());
-        let (sites, by_type, by_part) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new());
+        let mut unread = sides.iter().flat_map(|side| side.unread_definitions());
         let mut readers = Self {
-            sites,
-            by_type,
-            by_part,
-            are_unknown,
+            by_place: BTreeMap::new(),
+            by_part: BTreeMap::new(),
+            are_unknown: unread.next().is_some(),
         };
         for set in sides.into_iter().flat_map(|side| &side.sets) {
             let Some(name) = set.name.as_deref() else {
                 continue;
             };
-            readers.sites.insert(name);
-            let site_type = set.site_type.as_deref().unwrap_or_default();
-            readers.by_type.entry(site_type).or_default().insert(name);
+            for place in set.scope().places() {
+                readers.by_place.entry(place).or_default().insert(name);
+            }
             for path in &set.part_paths {
                 readers.by_part.entry(path).or_default().insert(name);
             }
@@ -168,16 +166,10 @@ impl<'a> SiteReaders<'a> {
         let is_alone = |readers: Option<&BTreeSet<&str>>| {
             !self.are_unknown && readers.is_some_and(|readers| readers.len() == 1)
         };
-        let own = set.name.clone().map(Place::Site);
-        let of_type = set
-            .site_type
-            .clone()
-            .filter(|name| is_alone(self.by_type.get(&**name)));
-        let global = is_alone(Some(&self.sites)).then_some(Place::Global);
-        let places = own
-            .into_iter()
-            .chain(of_type.map(Place::Type))
-            .chain(global);
+        let places = set
+            .scope()
+            .places()
+            .filter(|place| matches!(place, Place::Site(_)) || is_alone(self.by_place.get(place)));
         let parts = set
             .part_paths
             .iter()

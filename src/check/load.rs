@@ -26,7 +26,7 @@ use crate::system::cloud_init::{GivenFile, Set};
 use crate::system::deckhand::document::Document;
 use crate::system::deckhand::known::KnownToThreads;
 use crate::system::deckhand::layout::{
-    LAYERS, Layout, LayoutProblem, NamedRepository, Place, SiteFiles, Uses, clashes,
+    LAYERS, Layout, LayoutProblem, NamedRepository, Place, SiteFiles, SiteScope, Uses, clashes,
 };
 use crate::system::deckhand::schema::Schemas;
 use crate::system::deckhand::secrecy::later::{Later, LaterSecrets, PlacedDocument};
@@ -52,10 +52,17 @@ impl SetFiles {
     /// [`Membership`].
     pub(super) fn membership(&self, repositories: Vec<usize>) -> Membership {
         Membership {
-            site: self.name.clone(),
-            site_type: self.site_type.clone(),
+            scope: self.scope(),
             repositories,
             parts: BTreeSet::new(),
+        }
+    }
+
+    /// Files of the layers that it reads.
+    pub(super) fn scope(&self) -> SiteScope {
+        SiteScope {
+            site: self.name.clone(),
+            site_type: self.site_type.clone(),
         }
     }
 

@@ -18,7 +18,7 @@ use crate::source::{
     CommitReader, ContentId, Excluding, LoggedCommit, RepoPath, Repository, SharedTree, Tree,
     WorkTree, seconds_of_date,
 };
-use crate::system::deckhand::layout::Layout;
+use crate::system::deckhand::layout::{Layout, SiteScope};
 
 /// Range of a history.
 #[derive(Clone, Debug)]
@@ -141,9 +141,6 @@ impl SiteCommit {
         self.commit.as_ref().is_some_and(|commit| commit.is_cut)
     }
 }
-
-/// Folders of the layers.
-const LAYERS_BY_REACH: [&str; 3] = ["global", "type", "site"];
 
 /// Ids of the files and folders that make the site.
 type SiteInputs = Vec<Option<ContentId>>;
@@ -479,11 +476,12 @@ impl<'w> SiteHistory<'w> {
         site: Option<&str>,
     ) -> Result<(SiteInputs, Option<Arc<str>>), Error> {
         if let (Some(held), Some(site)) = (&self.held, site) {
-            let site_type = held.history.commit(held.commit).site_type.as_deref();
-            let [global, types, sites] = LAYERS_BY_REACH.map(|layer| self.roots[0].join(layer));
-            let of_type = site_type.map_or(types.clone(), |name| types.join(name));
-            let own = sites.join(site);
-            let paths = [&global, &of_type, &own].map(RepoPath::as_str);
+            let scope = SiteScope {
+                site: Some(site.into()),
+                site_type: held.history.commit(held.commit).site_type.clone(),
+            };
+            let folders = scope.folders(&self.roots[0]);
+            let paths = folders.each_ref().map(RepoPath::as_str);
             return Ok((self.reader.contents(id, &paths)?, None));
         }
         let everything = |history: &Self| history.reader.contents(id, &[""]);
@@ -492,20 +490,22 @@ impl<'w> SiteHistory<'w> {
         };
         let (mut inputs, mut known_type) = (SiteInputs::new(), None);
         for root in &*self.roots.clone() {
-            let [global, types, sites] = LAYERS_BY_REACH.map(|layer| root.join(layer));
+            let [_, _, sites] = SiteScope::default().folders(root);
             let own = sites.join(site);
             let definition = own.join(Layout::DEFINITION);
-            let paths = [&sites, &own, &global, &types, &definition].map(RepoPath::as_str);
+            let paths = [&sites, &definition].map(RepoPath::as_str);
             let found = self.reader.contents(id, &paths)?;
-            let site_type = match found[4] {
+            let site_type = match found[1] {
                 Some(content) => self.site_type(id, &own, content)?,
                 None => None,
             };
-            inputs.extend(&found[1..3]);
-            inputs.push(match &site_type {
-                Some(name) => self.reader.contents(id, &[types.join(name).as_str()])?[0],
-                None => found[3],
-            });
+            let scope = SiteScope {
+                site: Some(site.into()),
+                site_type: site_type.clone(),
+            };
+            let folders = scope.folders(root);
+            let paths = folders.each_ref().map(RepoPath::as_str);
+            inputs.extend(self.reader.contents(id, &paths)?);
             // For an outer folder it may depend on other sites of an inner one.
             inputs.push(found[0].filter(|_| !root.is_root()));
             known_type = known_type.or(site_type);

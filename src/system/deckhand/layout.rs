@@ -138,6 +138,47 @@ pub enum Place {
     Site(Arc<str>),
 }
 
+/// Files of the layers that make a site: all of `global/`, those of its type, and its own
+/// (`pegleg.md` 1.2).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SiteScope {
+    /// Name of the site; `None` for a set without layout, which has every file.
+    pub site: Option<Arc<str>>,
+    /// Type of the site, if it is known.
+    pub site_type: Option<Arc<str>>,
+}
+
+impl SiteScope {
+    /// Whether the site reads the files at a place.
+    pub(crate) fn concerns(&self, place: &Place) -> bool {
+        match place {
+            Place::Global => true,
+            Place::Type(name) => Some(name) == self.site_type.as_ref(),
+            Place::Site(name) => Some(name) == self.site.as_ref(),
+        }
+    }
+
+    /// Places of the site's files.
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place> + use<> {
+        let of_type = self.site_type.clone().map(Place::Type);
+        let own = self.site.clone().map(Place::Site);
+        [Some(Place::Global), of_type, own].into_iter().flatten()
+    }
+
+    /// Folders below `root` in which the files are: of an unknown type or site, those of all.
+    pub(crate) fn folders(&self, root: &RepoPath) -> [RepoPath; 3] {
+        let named = |layer: &str, name: &Option<Arc<str>>| match name {
+            Some(name) => root.join(layer).join(name),
+            None => root.join(layer),
+        };
+        [
+            root.join("global"),
+            named("type", &self.site_type),
+            named("site", &self.site),
+        ]
+    }
+}
+
 /// Reason why a file below a layer folder is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Oddity {
@@ -715,15 +756,14 @@ impl Layout {
                 let repositories = definition.repositories(site, given, problems);
                 self.check_type(site, &definition, &repositories, problems);
                 self.check_revision(site, &definition, problems);
-                let is_of_site = |file: &LayerFile| match &file.place {
-                    Place::Global => true,
-                    Place::Type(name) => *name == definition.site_type.value,
-                    Place::Site(name) => name == site,
+                let scope = SiteScope {
+                    site: Some(site.clone()),
+                    site_type: Some(definition.site_type.value.clone()),
                 };
                 // Further repositories count in the order of the definition.
                 let in_order = std::iter::once(None).chain(repositories.iter().copied().map(Some));
                 let of_site = in_order.flat_map(|repository| self.files_of(repository));
-                let of_site = of_site.filter(|at| is_of_site(&self.files[*at]));
+                let of_site = of_site.filter(|at| scope.concerns(&self.files[*at].place));
                 let of_site = of_site.map(|at| files[at].0).collect();
                 Some(SiteFiles {
                     name: site.clone(),

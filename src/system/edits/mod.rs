@@ -14,7 +14,6 @@ mod pair;
 mod texts;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 pub use apply::DocumentVersion;
 pub use draft::moves_pin;
@@ -26,7 +25,7 @@ use pair::pair;
 use crate::edit::{Edit, EditId, EditKind, Part as Section};
 use crate::source::RepoPath;
 use crate::system::Written;
-use crate::system::deckhand::layout::Place;
+use crate::system::deckhand::layout::{Place, SiteScope};
 use crate::yaml::diff::{ListKeys, Variants};
 
 /// A document and its location.
@@ -59,10 +58,8 @@ impl Located<'_> {
 /// Files that make up a site on one side.
 #[derive(Clone, Debug)]
 pub struct Membership {
-    /// The site; `None` for a set without layout, which has every file.
-    pub site: Option<Arc<str>>,
-    /// Type of the site.
-    pub site_type: Option<Arc<str>>,
+    /// Files of the layers.
+    pub scope: SiteScope,
     /// Further repositories the site uses, as indexes of their revisions, in the order in which
     /// they count.
     pub repositories: Vec<usize>,
@@ -87,11 +84,7 @@ impl Membership {
     /// Whether a file of documents at this place belongs to the site.
     pub(crate) fn has_at(&self, repository: Option<usize>, place: Option<&Place>) -> bool {
         let used = repository.is_none_or(|index| self.repositories.contains(&index));
-        used && match place {
-            None | Some(Place::Global) => true,
-            Some(Place::Type(name)) => Some(name) == self.site_type.as_ref(),
-            Some(Place::Site(name)) => Some(name) == self.site.as_ref(),
-        }
+        used && place.is_none_or(|place| self.scope.concerns(place))
     }
 }
 

@@ -13,7 +13,7 @@ use layercake::source::{FileId, MemoryTree, RepoPath, Source, SourceMap};
 use layercake::system::Written;
 use layercake::system::deckhand::document::Document;
 use layercake::system::deckhand::known::KnownTexts;
-use layercake::system::deckhand::layout::{Layout, Place};
+use layercake::system::deckhand::layout::{Layout, Place, SiteScope};
 use layercake::system::deckhand::read::{Reading, Surroundings, read};
 use layercake::system::deckhand::secrecy::{Folder, SecretKinds};
 use layercake::system::deckhand::{DeckhandOptions, Site};
@@ -327,8 +327,10 @@ impl Files {
         let membership = |side: usize| {
             let site_type = self.types[side].get(site)?;
             Some(Membership {
-                site: Some(site.into()),
-                site_type: Some(site_type.as_str().into()),
+                scope: SiteScope {
+                    site: Some(site.into()),
+                    site_type: Some(site_type.as_str().into()),
+                },
                 repositories: Vec::new(),
                 parts: BTreeSet::new(),
             })

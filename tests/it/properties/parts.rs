@@ -20,6 +20,7 @@ use layercake::system::cloud_init::read::{Included, read};
 use layercake::system::cloud_init::{GivenFile, OUTPUT, PartSource, Set, Sets, SourceKind};
 use layercake::system::deckhand::known::KnownTexts;
 use layercake::system::deckhand::layout::Layout;
+use layercake::system::deckhand::layout::SiteScope;
 use layercake::system::edits::{Edits, Located, Membership, SitePair, edits};
 use layercake::yaml::diff::ListKeys;
 use proptest::prelude::*;
@@ -369,8 +370,10 @@ struct Read {
 
 fn membership() -> Membership {
     Membership {
-        site: None,
-        site_type: None,
+        scope: SiteScope {
+            site: None,
+            site_type: None,
+        },
         repositories: Vec::new(),
         parts: PATHS
             .iter()
