@@ -56,7 +56,8 @@ fn report_source_path(
     source: DocId,
     error: &WalkError,
 ) -> Diagnostic {
-    let (name, source_name) = (facts.name(problem.doc), facts.name(source));
+    let name = facts.name(problem.doc);
+    let source_name = facts.name(source);
     let message = format!("`{name}` has a source path that cannot be resolved in `{source_name}`");
     Diagnostic::new(&RULE, message, Label::new(problem.at, error.to_string()))
         .related(facts.document(source).name_span, "the source document")
@@ -100,10 +101,8 @@ fn report_group(facts: &SiteFacts<'_>, problem: &Problem, group: i64) -> Diagnos
 }
 
 fn report_destination(facts: &SiteFacts<'_>, problem: &Problem, error: &WalkError) -> Diagnostic {
-    let (name, path) = (
-        facts.name(problem.doc),
-        facts.destination_path(problem.doc, problem.at),
-    );
+    let name = facts.name(problem.doc);
+    let path = facts.destination_path(problem.doc, problem.at);
     let message = format!("a substitution cannot write to `{path}` of `{name}`");
     Diagnostic::new(&RULE, message, Label::new(problem.at, error.to_string()))
         .note(DESTINATION_SKIPPED)
@@ -154,10 +153,8 @@ fn report_target(
     target: Span,
     found: &str,
 ) -> Diagnostic {
-    let (name, path) = (
-        facts.name(problem.doc),
-        facts.destination_path(problem.doc, problem.at),
-    );
+    let name = facts.name(problem.doc);
+    let path = facts.destination_path(problem.doc, problem.at);
     let message = format!("the pattern for `{path}` of `{name}` is applied to {found}");
     Diagnostic::new(
         &RULE,
@@ -172,10 +169,8 @@ fn report_target(
 }
 
 pub(super) fn report_template(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
-    let (name, path) = (
-        facts.name(problem.doc),
-        facts.destination_path(problem.doc, problem.at),
-    );
+    let name = facts.name(problem.doc);
+    let path = facts.destination_path(problem.doc, problem.at);
     let message = format!("a pattern cannot insert its value into `{path}` of `{name}`");
     let label = Label::new(
         problem.at,

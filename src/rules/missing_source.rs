@@ -101,7 +101,9 @@ pub(super) fn report_value(
         null,
         near,
     } = missing;
-    let (name, source_doc, source) = (facts.name(problem.doc), *source, facts.document(*source));
+    let name = facts.name(problem.doc);
+    let source_doc = *source;
+    let source = facts.document(source_doc);
     let lacks = if null.is_some() {
         "where it has null"
     } else {
@@ -185,10 +187,9 @@ pub(super) fn lacking_key(facts: &SiteFacts<'_>, source: DocId, path: &str) -> O
                 let near = near
                     .and_then(|near| keys.get_entry(near))
                     .map(|(key, _)| key.span);
-                let (location, name) = (location.to_string(), name.to_string());
                 return Some(LackingKey {
-                    location,
-                    name,
+                    location: location.to_string(),
+                    name: name.to_string(),
                     near,
                 });
             }

@@ -18,8 +18,7 @@ impl<'a> Edits<'a> {
         site: &'s SitePair<'a>,
         chosen: &dyn Fn(EditId) -> bool,
     ) -> Option<&'s Membership> {
-        let redefined = site.definition.iter().any(|edit| chosen(*edit));
-        if redefined {
+        if site.definition.iter().any(|edit| chosen(*edit)) {
             site.head.as_ref()
         } else {
             site.base.as_ref()
@@ -37,11 +36,10 @@ impl<'a> Edits<'a> {
         let Some(membership) = self.membership(site, chosen) else {
             return Vec::new();
         };
-        let unedited = site
+        let mut versions: Vec<(DocumentRank, &'a RepoPath, DocumentVersion<'a>)> = site
             .unedited
             .iter()
-            .filter(|located| membership.has(located));
-        let mut versions: Vec<(DocumentRank, &'a RepoPath, DocumentVersion<'a>)> = unedited
+            .filter(|located| membership.has(located))
             .map(|located| {
                 (
                     DocumentRank::of(located),

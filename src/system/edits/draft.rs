@@ -24,12 +24,11 @@ impl DocumentPair<'_> {
         let (base, head) = match (&self.base, &self.head) {
             (Some(base), Some(head)) => (base, head),
             (Some(only), None) | (None, Some(only)) => {
-                let kind = EditKind::Document;
-                let text = |located: &Located<'_>| whole_text(located.document);
-                let (base, head) = (self.base.as_ref().map(text), self.head.as_ref().map(text));
+                let texts = [&self.base, &self.head]
+                    .map(|located| Some(whole_text(located.as_ref()?.document)));
                 self.whole = Some(match of_file {
-                    Some(edit) => drafts[edit.index()].cover(edit, [base, head]),
-                    None => add(drafts, EditDraft::whole(kind, only, base, head)),
+                    Some(edit) => drafts[edit.index()].cover(edit, texts),
+                    None => add(drafts, EditDraft::whole(EditKind::Document, only, texts)),
                 });
                 return self;
             }
@@ -37,27 +36,25 @@ impl DocumentPair<'_> {
         };
         if moved == Moved::Elsewhere {
             let texts = [base, head].map(|located| Some(whole_text(located.document)));
-            let [at_base, at_head] = texts;
-            let draft = EditDraft::whole(EditKind::Moved, head, at_base, at_head);
+            let draft = EditDraft::whole(EditKind::Moved, head, texts);
             self.whole = Some(add(drafts, draft));
         }
         let keys = keys.of_document(&head.document.key().schema);
         let (found, variants) = diff::variants(&base.document.root(), &head.document.root(), &keys);
         // Text that an anchor puts in several places is edited once.
-        let mut met: HashMap<(Vec<Span>, Vec<Span>), EditId> = HashMap::new();
+        let mut met: HashMap<[Vec<Span>; 2], EditId> = HashMap::new();
         let mut found: Vec<EditDraft> = found
             .iter()
             .map(|difference| EditDraft::part(head, difference))
             .collect();
         join_layers(&mut found, base, head);
         for draft in found {
-            let covers = |text: &Option<Text>| {
+            let covers = [&draft.edit.base, &draft.edit.head].map(|text| {
                 text.as_ref()
                     .map(|text| text.covers.clone())
                     .unwrap_or_default()
-            };
-            let texts = (covers(&draft.edit.base), covers(&draft.edit.head));
-            let edit = *met.entry(texts).or_insert_with(|| match of_file {
+            });
+            let edit = *met.entry(covers).or_insert_with(|| match of_file {
                 Some(edit) => drafts[edit.index()].cover(edit, [draft.edit.base, draft.edit.head]),
                 None => add(drafts, draft),
             });
@@ -118,23 +115,14 @@ pub(super) fn add(drafts: &mut Vec<EditDraft>, draft: EditDraft) -> EditId {
 }
 
 impl EditDraft {
-    fn whole(
-        kind: EditKind,
-        located: &Located<'_>,
-        base: Option<Text>,
-        head: Option<Text>,
-    ) -> Self {
-        let document = located.document.key().clone();
-        let (part, location) = (Section::Whole, Location::root());
-        let items = Vec::new();
-        let repository = located.repository;
+    fn whole(kind: EditKind, located: &Located<'_>, [base, head]: [Option<Text>; 2]) -> Self {
         let edit = Edit {
             kind,
-            repository,
-            document,
-            part,
-            location,
-            items,
+            repository: located.repository,
+            document: located.document.key().clone(),
+            part: Section::Whole,
+            location: Location::root(),
+            items: Vec::new(),
             base,
             head,
             unlisted: 0,
@@ -145,23 +133,24 @@ impl EditDraft {
     fn part(head: &Located<'_>, difference: &Difference) -> Self {
         let (part, location) = part_of(difference.location());
         let outside = difference.location().0.len() - location.0.len();
-        let items = difference.items.iter();
-        let text =
-            |place: &Option<diff::DiffPlace>| place.as_ref().map(|it| text_of(it, difference));
+        let [base, head_text] = [&difference.base, &difference.head]
+            .map(|place| Some(text_of(place.as_ref()?, difference)));
         let edit = Edit {
             kind: kind_of(head, difference, part, &location),
             repository: head.repository,
             document: head.document.key().clone(),
             part,
             location,
-            items: items
+            items: difference
+                .items
+                .iter()
                 .map(|item| Item {
                     at: item.at - outside,
                     ..item.clone()
                 })
                 .collect(),
-            base: text(&difference.base),
-            head: text(&difference.head),
+            base,
+            head: head_text,
             unlisted: difference.unlisted,
         };
         Self::new(head, edit)
@@ -183,17 +172,14 @@ impl EditDraft {
     }
 
     fn new(located: &Located<'_>, edit: Edit) -> Self {
-        let place = edit.location.to_string();
-        let (repository, path) = (located.repository, located.path.clone());
-        let (is_in_head, start) = (edit.head.is_some(), edit.at().start);
         let order = (
-            repository,
-            path,
+            located.repository,
+            located.path.clone(),
             located.index,
-            is_in_head,
-            start,
+            edit.head.is_some(),
+            edit.at().start,
             edit.part,
-            place,
+            edit.location.to_string(),
         );
         Self { order, edit }
     }

@@ -39,16 +39,15 @@ impl<'a> FileEdit<'a> {
         sides: [Option<FileId>; 2],
     ) -> Self {
         let [base, head] = sides.map(|file| file.map(|file| Span::point(file, 0)));
-        let (is_unread, places, alone) = ([false; 2], Vec::new(), SitePlaces::default());
         Self {
             repository: None,
             path,
             cause,
             base,
             head,
-            is_unread,
-            places,
-            alone,
+            is_unread: [false; 2],
+            places: Vec::new(),
+            alone: SitePlaces::default(),
         }
     }
 }
@@ -78,31 +77,28 @@ impl FileEdit<'_> {
             }
             FileEditCause::Definition | FileEditCause::Unread | FileEditCause::Repository => None,
         };
-        let text = |start: Option<Span>| {
-            let (at, covers) = (heading.or(start)?, vec![start?]);
+        let [base, head] = [self.base, self.head].map(|start| {
             Some(Text {
-                at,
-                covers,
+                at: heading.or(start)?,
+                covers: vec![start?],
                 node: None,
             })
-        };
-        let (base, head) = (text(self.base), text(self.head));
-        let (part, location, items) = (Section::Whole, Location::root(), Vec::new());
-        let repository = self.repository;
+        });
+        let part = Section::Whole;
         let edit = Edit {
             kind,
-            repository,
+            repository: self.repository,
             document,
             part,
-            location,
-            items,
+            location: Location::root(),
+            items: Vec::new(),
             base,
             head,
             unlisted: 0,
         };
         EditDraft {
             order: (
-                repository,
+                self.repository,
                 self.path.clone(),
                 0,
                 false,
@@ -156,17 +152,19 @@ pub(super) struct UnreadEdits<'a> {
 
 impl<'a> UnreadEdits<'a> {
     pub(super) fn draft_edits(files: Vec<FileEdit<'a>>, drafts: &mut Vec<EditDraft>) -> Self {
-        let by_path = files.iter().enumerate();
-        let by_path = by_path
-            .map(|(at, file)| ((file.repository, file.path), at))
-            .collect();
-        let files = files.into_iter().map(|file| {
-            let draft = file.draft(None);
-            (file, add(drafts, draft))
-        });
         Self {
-            files: files.collect(),
-            by_path,
+            by_path: files
+                .iter()
+                .enumerate()
+                .map(|(at, file)| ((file.repository, file.path), at))
+                .collect(),
+            files: files
+                .into_iter()
+                .map(|file| {
+                    let draft = file.draft(None);
+                    (file, add(drafts, draft))
+                })
+                .collect(),
         }
     }
 
@@ -233,8 +231,10 @@ impl<'a> Sites<'a> {
                 by_part: BTreeMap::new(),
             };
         }
-        let first = documents.filter(|it| it.index == 0 && it.repository.is_none());
-        let first: HashMap<&RepoPath, &Located<'a>> = first.map(|it| (it.path, it)).collect();
+        let first: HashMap<&RepoPath, &Located<'a>> = documents
+            .filter(|it| it.index == 0 && it.repository.is_none())
+            .map(|it| (it.path, it))
+            .collect();
         let files: Vec<(FileEdit<'a>, EditId)> = files
             .into_iter()
             .map(|file| {

@@ -200,11 +200,11 @@ fn assign_ids<'a>(
 impl<'a> Edits<'a> {
     /// Edits of a site definition that decide which files make up the site.
     pub fn of_definition(&self, definition: &RepoPath) -> Vec<EditId> {
-        let of = self
+        let edits = self
             .pairs
             .iter()
-            .filter(|pair| pair.is_first_of(definition));
-        let edits = of.flat_map(DocumentPair::edits);
+            .filter(|pair| pair.is_first_of(definition))
+            .flat_map(DocumentPair::edits);
         let files = self.files.iter().filter(|(file, _)| match file.cause {
             FileEditCause::Definition | FileEditCause::SiteAdded | FileEditCause::SiteRemoved => {
                 file.path == definition
@@ -219,11 +219,10 @@ impl<'a> Edits<'a> {
 
     /// Edits of unreadable files, each with its file.
     pub(crate) fn unread(&self) -> impl Iterator<Item = (&FileEdit<'a>, EditId)> {
-        let files = self
-            .files
+        self.files
             .iter()
-            .filter(|(file, _)| file.cause.is_unknown());
-        files.map(|(file, edit)| (file, *edit))
+            .filter(|(file, _)| file.cause.is_unknown())
+            .map(|(file, edit)| (file, *edit))
     }
 
     /// Edits of documents that a site has on at least one side.
@@ -232,13 +231,11 @@ impl<'a> Edits<'a> {
             let mut sides = site.base.iter().chain(&site.head);
             sides.any(|membership| membership.has(located))
         };
-        let pairs = self
+        let mut edits: Vec<EditId> = self
             .pairs
             .iter()
-            .filter(|pair| pair.base.iter().chain(&pair.head).any(in_site));
-        let mut edits: Vec<EditId> = pairs
-            .flat_map(|pair| pair.whole.iter().chain(&pair.parts))
-            .copied()
+            .filter(|pair| pair.base.iter().chain(&pair.head).any(in_site))
+            .flat_map(DocumentPair::edits)
             .collect();
         edits.extend(&site.definition);
         edits.sort_unstable();

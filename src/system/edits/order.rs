@@ -31,10 +31,9 @@ impl DocumentRank {
     }
 
     pub(super) fn of(located: &Located<'_>) -> Self {
-        let (repository, path) = (located.repository, located.path.clone());
         Self {
-            repository,
-            path,
+            repository: located.repository,
+            path: located.path.clone(),
             behind: located.index + 1,
             below: 0,
         }

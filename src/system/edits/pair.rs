@@ -111,7 +111,7 @@ enum PairingRule {
 
 impl<'a> UnpairedDocuments<'a> {
     fn pair_by<K: Ord>(&mut self, identity: impl Fn(&Located<'a>) -> Option<K>, meet: PairingRule) {
-        let of = |side: &[Option<Located<'a>>]| {
+        let [base, head] = [&self.base, &self.head].map(|side| {
             let mut known: BTreeMap<K, Vec<usize>> = BTreeMap::new();
             for (at, located) in side.iter().enumerate() {
                 if let Some(key) = located.as_ref().and_then(&identity) {
@@ -119,8 +119,7 @@ impl<'a> UnpairedDocuments<'a> {
                 }
             }
             known
-        };
-        let (base, head) = (of(&self.base), of(&self.head));
+        });
         for (key, below) in base {
             let above = head.get(&key).map_or(&[][..], Vec::as_slice);
             let is_one = below.len() == 1 && above.len() == 1;
@@ -216,10 +215,8 @@ impl UnpairedDocuments<'_> {
             },
             PairingRule::InTurn,
         );
-        let (base, head) = (
-            Nameless::by_place(&self.base),
-            Nameless::by_place(&self.head),
-        );
+        let base = Nameless::by_place(&self.base);
+        let head = Nameless::by_place(&self.head);
         let mut renamings: Vec<Renaming> = base
             .iter()
             .filter_map(|(place, below)| Some((below, head.get(place)?)))
@@ -227,7 +224,8 @@ impl UnpairedDocuments<'_> {
             .collect();
         renamings.sort_unstable();
         for renaming in renamings {
-            let (below, above) = (&mut self.base[renaming.base], &mut self.head[renaming.head]);
+            let below = &mut self.base[renaming.base];
+            let above = &mut self.head[renaming.head];
             if below.is_some() && above.is_some() {
                 self.pairs
                     .push(DocumentPair::of(below.take(), above.take()));
@@ -315,13 +313,15 @@ impl<'a> Nameless<'a> {
 
 /// Number of elements two sorted lists have in common.
 fn count_shared(one: &[u64], other: &[u64]) -> usize {
-    let (mut rest, mut shared) = (other, 0);
+    let mut rest = other;
+    let mut shared = 0;
     for number in one {
         while rest.first().is_some_and(|first| first < number) {
             rest = &rest[1..];
         }
         if rest.first() == Some(number) {
-            (rest, shared) = (&rest[1..], shared + 1);
+            rest = &rest[1..];
+            shared += 1;
         }
     }
     shared

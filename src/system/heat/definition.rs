@@ -407,11 +407,10 @@ impl BlockReader<'_> {
     }
 
     fn add_problem(&mut self, span: Span, fault: impl Into<GroupFault>) {
-        let (block, group) = (self.block.location.clone(), self.group.clone());
         self.problems.push(GroupProblem {
             span,
-            block,
-            group,
+            block: self.block.location.clone(),
+            group: self.group.clone(),
             fault: fault.into(),
         });
     }

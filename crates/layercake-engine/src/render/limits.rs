@@ -48,11 +48,10 @@ impl Allowance {
     pub(super) fn of_each(graph: &Graph) -> Self {
         let documents = graph.recipes.iter().filter(|recipe| makes(recipe)).count() as u64;
         let share = Self::ALL / documents.max(1);
-        let (work, memory) = (
-            share.clamp(4 << 20, MAX_WORK),
-            share.clamp(1 << 20, MAX_WORK),
-        );
-        let most = Cost { work, memory };
+        let most = Cost {
+            work: share.clamp(4 << 20, MAX_WORK),
+            memory: share.clamp(1 << 20, MAX_WORK),
+        };
         let sharers = documents.saturating_mul(graph.sharers as u64);
         let children = graph
             .recipes

@@ -434,19 +434,17 @@ impl<'a> Making<'a> {
 
     /// Continues a document with the data so far and its own data.
     fn at(graph: &'a Graph, doc: DocId, data: Node, own: &'a Node, allowance: Allowance) -> Self {
-        let (writes, problems, left_out) = (Vec::new(), Vec::new(), BTreeSet::new());
-        let (step, strokes) = (0, None);
         Self {
             graph,
             doc,
             data,
             own,
-            writes,
-            problems,
-            step,
+            writes: Vec::new(),
+            problems: Vec::new(),
+            step: 0,
             allowance,
-            strokes,
-            left_out,
+            strokes: None,
+            left_out: BTreeSet::new(),
         }
     }
 

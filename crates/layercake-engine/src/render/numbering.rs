@@ -29,12 +29,11 @@ impl<'a> Numbering<'a> {
     const MAX_KEPT: usize = 2_000_000;
 
     pub(super) fn new(graph: &'a Graph, rendered: &'a Rendered) -> Self {
-        let (inputs, strokes) = (RefCell::default(), RefCell::default());
         Self {
             graph,
             rendered,
-            inputs,
-            strokes,
+            inputs: RefCell::default(),
+            strokes: RefCell::default(),
             kept: Cell::new(0),
         }
     }

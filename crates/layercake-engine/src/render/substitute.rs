@@ -124,11 +124,11 @@ impl Making<'_> {
     fn extracted(&mut self, extract: &Extract, value: Node) -> Option<Node> {
         let at = extract.pattern.span;
         let Value::String(text) = &value.value else {
-            let (span, found) = (value.span, value.value.kind());
-            self.problem(
-                at,
-                InvalidSubstitution::SourceNotText { value: span, found },
-            );
+            let kind = InvalidSubstitution::SourceNotText {
+                value: value.span,
+                found: value.value.kind(),
+            };
+            self.problem(at, kind);
             return None;
         };
         let charged = self.allowance.search(cost(&value));

@@ -74,27 +74,19 @@ impl Review<'_> {
             Verdict::Items => self.items(old, new),
             Verdict::After | Verdict::Before => self.elements(old, new),
             Verdict::NotText => {
-                let (old_span, place, found) = (old.span, self.here.clone(), new.value.kind());
-                self.fails(
-                    old,
-                    new,
-                    FailureKind::AppendedToText {
-                        old: old_span,
-                        place,
-                        found,
-                    },
-                )
+                let kind = FailureKind::AppendedToText {
+                    old: old.span,
+                    place: self.here.clone(),
+                    found: new.value.kind(),
+                };
+                self.fails(old, new, kind)
             }
             Verdict::NoIndex => {
-                let (old_span, place) = (old.span, self.here.clone());
-                self.fails(
-                    old,
-                    new,
-                    FailureKind::MappingForList {
-                        old: old_span,
-                        place,
-                    },
-                )
+                let kind = FailureKind::MappingForList {
+                    old: old.span,
+                    place: self.here.clone(),
+                };
+                self.fails(old, new, kind)
             }
         }
     }
