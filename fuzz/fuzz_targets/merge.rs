@@ -203,7 +203,9 @@ fn merge_in_turn(strategies: &[Strategy], parts: &[Node], at: Span) {
 }
 
 fn check_explanation(strategy: &Strategy, base: &Node, over: &Node, result: &Node) {
-    strategy.describe(over);
+    if let Strategy::CloudInit(rules) = strategy {
+        rules.classes(over);
+    }
     let wrong = match strategy {
         Strategy::CloudInit(_) => [
             untrue(strategy, base, over, result),

@@ -14,7 +14,8 @@ use layercake::commands::render::Rendering;
 use layercake::commands::sides::{ChosenSide, ChosenSides, MergeBase, SideSelection};
 use layercake::commands::{self, Selection};
 use layercake::error::{Error, ErrorKind};
-use layercake::report::provenance::SiteValue;
+use layercake::report::answer::provenance::SiteValue;
+use layercake::report::answer::{graph, impact, provenance, since};
 use layercake::report::{self, View};
 
 use super::arguments::{
@@ -277,38 +278,48 @@ pub(super) fn explain_value(
         let (checked, since) = terminal.watch(|control| {
             commands::explain_since::run(&selection, &wanted, &site, &question, control)
         })?;
-        return answer(&checked, format, |view, out| match format {
-            TextFormat::Text => report::since::write_provenance_since(&since, view, style, out),
-            TextFormat::Json => report::since::write_provenance_since_json(&since, view, out),
+        return answer(&checked, format, |view, out| {
+            let since = since.located(view);
+            match format {
+                TextFormat::Text => since::write_provenance_since(&since, style, out),
+                TextFormat::Json => since::write_provenance_since_json(&since, out),
+            }
         });
     }
     if let Some(place) = &arguments.why_not {
         let (checked, texts) = terminal.watch(|control| {
             commands::explain_value::why_not(&selection, &site, &question, place, control)
         })?;
-        return answer(&checked, format, |view, out| match format {
-            TextFormat::Text => report::provenance::write_why_not(&texts, view, style, out),
-            TextFormat::Json => report::provenance::write_why_not_json(&texts, view, out),
+        return answer(&checked, format, |view, out| {
+            let texts: Vec<_> = texts.into_iter().map(|text| text.located(view)).collect();
+            match format {
+                TextFormat::Text => provenance::write_why_not(&texts, style, out),
+                TextFormat::Json => provenance::write_why_not_json(&texts, out),
+            }
         });
     }
     if all_sites {
         let (checked, values) = terminal
             .watch(|control| commands::explain_value::all(&selection, &question, control))?;
-        return answer(&checked, format, |view, out| match format {
-            TextFormat::Text => report::provenance::write_values(&values, view, style, out),
-            TextFormat::Json => report::provenance::write_provenance_json(&values, view, out),
+        return answer(&checked, format, |view, out| {
+            let values: Vec<_> = values.into_iter().map(|it| it.located(view)).collect();
+            match format {
+                TextFormat::Text => provenance::write_values(&values, style, out),
+                TextFormat::Json => provenance::write_provenance_json(&values, out),
+            }
         });
     }
     let (checked, way) = terminal
         .watch(|control| commands::explain_value::one(&selection, &site, &question, control))?;
-    answer(&checked, format, |view, out| match format {
-        TextFormat::Text => report::provenance::write_provenance(&way, view, style, out),
-        TextFormat::Json => {
-            let value = SiteValue {
-                site: way.site.clone(),
-                way: Some(way),
-            };
-            report::provenance::write_provenance_json(&[value], view, out)
+    answer(&checked, format, |view, out| {
+        let way = way.located(view);
+        match format {
+            TextFormat::Text => provenance::write_provenance(&way, style, out),
+            TextFormat::Json => {
+                let site = way.site.clone();
+                let way = Some(way);
+                provenance::write_provenance_json(&[SiteValue { site, way }], out)
+            }
         }
     })
 }
@@ -406,9 +417,12 @@ pub(super) fn impact(
             commands::impact::of_value(&selection, named, control)
         }
     })?;
-    answer(&checked, format, |view, out| match format {
-        TextFormat::Text => report::impact::write(&impact, view, &terminal.style, out),
-        TextFormat::Json => report::impact::write_impact_json(&impact, view, out),
+    answer(&checked, format, |view, out| {
+        let impact = impact.located(view);
+        match format {
+            TextFormat::Text => impact::write(&impact, &terminal.style, out),
+            TextFormat::Json => impact::write_impact_json(&impact, out),
+        }
     })
 }
 
@@ -450,13 +464,14 @@ pub(super) fn graph(
     let (checked, graphs) =
         terminal.watch(|control| commands::graph::run(&selection, &documents, control))?;
     let view = view(&checked);
+    let graphs: Vec<_> = graphs.into_iter().map(|it| it.located(&view)).collect();
     print(|out| match format {
-        GraphFormat::Text => report::write_for_people(out, |out| {
-            report::graph::write(&graphs, &view, &terminal.style, out)
-        }),
-        GraphFormat::Dot => report::graph::write_dot(&graphs, &view, out),
-        GraphFormat::Mermaid => report::graph::write_mermaid(&graphs, &view, out),
-        GraphFormat::Json => report::graph::write_graph_json(&graphs, &view, out),
+        GraphFormat::Text => {
+            report::write_for_people(out, |out| graph::write(&graphs, &terminal.style, out))
+        }
+        GraphFormat::Dot => graph::write_dot(&graphs, out),
+        GraphFormat::Mermaid => graph::write_mermaid(&graphs, out),
+        GraphFormat::Json => graph::write_graph_json(&graphs, out),
     })?;
     complain(&unread(&checked));
     complain(&problems(&checked));

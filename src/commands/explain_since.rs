@@ -13,10 +13,10 @@ use crate::check::{
 use crate::edit::{Edit, Text};
 use crate::error::{Error, ErrorKind};
 use crate::render::replay::Replay;
-use crate::report::provenance::ExplainedValue;
-use crate::report::since::{ExplainedDifference, ProvenanceDiff, ProvenanceSide};
+use crate::report::answer::provenance::ExplainedValue;
+use crate::report::answer::since::{MissingValue, ProvenanceDiff, ProvenanceSide, SideName};
 use crate::source::Span;
-use crate::yaml::diff::same;
+use crate::yaml::diff;
 
 /// Traces of a value on both sides of a comparison that `wanted` names.
 ///
@@ -61,42 +61,59 @@ pub fn run(
             .collect();
         return Err(super::explain_value::no_site(&sites, site));
     };
-    let no_site = || Err(format!("site `{site}` not found"));
     let (base, head) = match (base, head) {
         (Some(Err(error)), None) | (None | Some(Err(_)), Some(Err(error))) => return Err(error),
         (base, head) => (base, head),
     };
-    let difference = difference(&compared, question, site, [&base, &head]);
-    let way = |answer: Option<Result<TracedValue, Error>>| match answer {
-        Some(Ok(answer)) => Ok(answer.way),
-        Some(Err(error)) => Err(error.to_string()),
-        None => no_site(),
+    let same = |same: fn(&ExplainedValue, &ExplainedValue) -> bool| match (&base, &head) {
+        (Some(Ok(base)), Some(Ok(head))) => same(&base.way, &head.way),
+        _ => false,
+    };
+    let has_same_value = same(|base, head| match (&base.value, &head.value) {
+        (Some(before), Some(after)) => diff::same(before, after),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    });
+    let has_same_steps = same(ExplainedValue::has_same_steps);
+    let edits = if has_same_value {
+        Vec::new()
+    } else {
+        edits(
+            &compared,
+            question,
+            site,
+            [base.as_ref(), head.as_ref()].map(texts_of),
+        )
+    };
+    let side = |name, answer: Option<Result<TracedValue, Error>>| {
+        let (way, missing) = match answer {
+            Some(Ok(answer)) => (Some(answer.way), None),
+            Some(Err(error)) => (None, Some(MissingValue::Error(error.to_string()))),
+            None => (None, Some(MissingValue::Site(site.to_owned()))),
+        };
+        ProvenanceSide { name, way, missing }
     };
     let since = ProvenanceDiff {
-        base: ProvenanceSide {
-            heading: heading(wanted, &chosen.from),
-            way: way(base),
-        },
-        head: ProvenanceSide {
-            heading: "now".to_owned(),
-            way: way(head),
-        },
-        difference,
+        base: side(name(wanted, &chosen.from), base),
+        head: side(SideName::Now, head),
+        same: has_same_value,
+        has_same_steps,
+        edits,
     };
     Ok((compared.checked, since))
 }
 
-/// Heading of the base side: the requested revision and its commit.
-fn heading(wanted: &SideSelection, side: &ChosenSide) -> String {
+/// Name of the base side: the requested revision and its commit.
+fn name(wanted: &SideSelection, side: &ChosenSide) -> SideName {
     const SHORT: usize = 10;
     let ChosenSide::Commit { id, name } = side else {
-        return format!("at {side}");
+        return SideName::State(side.to_string());
     };
-    let id = id.get(..SHORT).unwrap_or(id);
+    let id = id.get(..SHORT).unwrap_or(id).to_owned();
     match (&wanted.since, wanted.merge_base) {
-        (Some(revision), MergeBase::Use) => format!("at {revision} (merge base {id})"),
-        (Some(revision), MergeBase::Skip) => format!("at {revision} ({id})"),
-        (None, MergeBase::Use | MergeBase::Skip) => format!("at {name} ({id})"),
+        (Some(revision), MergeBase::Use) => SideName::MergeBase(revision.clone(), id),
+        (Some(revision), MergeBase::Skip) => SideName::Commit(revision.clone(), id),
+        (None, MergeBase::Use | MergeBase::Skip) => SideName::Commit(name.clone(), id),
     }
 }
 
@@ -135,35 +152,11 @@ fn texts(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Vec<Span>,
     Ok(texts)
 }
 
-/// Difference between the two answers.
-fn difference(
-    compared: &Compared,
-    question: &ValueQuestion,
-    site: &str,
-    [base, head]: [&Option<Result<TracedValue, Error>>; 2],
-) -> ExplainedDifference {
-    let answer =
-        |side: &'_ Option<Result<TracedValue, Error>>| -> Option<(ExplainedValue, Vec<Span>)> {
-            let answer = side.as_ref()?.as_ref().ok()?;
-            Some((answer.way.clone(), answer.texts.clone()))
-        };
-    let (base, head) = (answer(base), answer(head));
-    if let (Some((before, _)), Some((after, _))) = (&base, &head) {
-        let is_same = match (&before.value, &after.value) {
-            (Some(before), Some(after)) => same(before, after),
-            (None, None) => true,
-            (Some(_), None) | (None, Some(_)) => false,
-        };
-        match (is_same, before.has_same_steps(after)) {
-            (true, true) => return ExplainedDifference::None,
-            (true, false) => return ExplainedDifference::OnlyWay,
-            (false, _) => {}
-        }
+fn texts_of(answer: Option<&Result<TracedValue, Error>>) -> &[Span] {
+    match answer {
+        Some(Ok(answer)) => &answer.texts,
+        Some(Err(_)) | None => &[],
     }
-    let texts = |side: Option<(ExplainedValue, Vec<Span>)>| {
-        side.map(|(_, texts)| texts).unwrap_or_default()
-    };
-    ExplainedDifference::Value(edits(compared, question, site, [texts(base), texts(head)]))
 }
 
 /// Edits that changed a value: those that changed the output and overlap a text that the value
@@ -172,7 +165,7 @@ fn edits(
     compared: &Compared,
     question: &ValueQuestion,
     site: &str,
-    [base, head]: [Vec<Span>; 2],
+    [base, head]: [&[Span]; 2],
 ) -> Vec<Edit> {
     let comparison = &compared.comparison;
     let change = comparison.outputs.iter().find(|change| {
@@ -193,7 +186,7 @@ fn edits(
     };
     let near: Vec<Edit> = all
         .iter()
-        .filter(|edit| meets(&edit.base, &base) || meets(&edit.head, &head))
+        .filter(|edit| meets(&edit.base, base) || meets(&edit.head, head))
         .map(|edit| (*edit).clone())
         .collect();
     if near.is_empty() && change.is_some() {

@@ -11,10 +11,12 @@ use crate::check::{Answer, Checked, NameAndType, RenderedSite, RunControl, SiteN
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op};
 use crate::merge::deckhand::Method;
-use crate::render::flow::{flow, may_enter};
+use crate::render::flow::{Why, flow, may_enter};
 use crate::render::replay::{Hop, Replay, Via};
-use crate::report::impact::SiteName;
-use crate::report::provenance::{ChangeOption, ExplainedValue, SiteValue, TextReach, TextTrace};
+use crate::report::answer::impact::SiteName;
+use crate::report::answer::provenance::{
+    ChangeOption, ChangeScope, ExplainedValue, ReachState, SiteValue, TextReach, TextTrace,
+};
 use crate::source::{RepoPath, Span};
 use crate::yaml::Node;
 use crate::yaml::path::{Location, Path, children};
@@ -371,9 +373,9 @@ fn changes(
     changes
 }
 
-fn scope(way: &ExplainedValue, sites: &[SiteName], reading: &[usize]) -> String {
+fn scope(way: &ExplainedValue, sites: &[SiteName], reading: &[usize]) -> ChangeScope {
     let Some(asked) = &way.site else {
-        return "here".into();
+        return ChangeScope::Set;
     };
     let of_type = |wanted: &Option<Arc<str>>| -> Vec<usize> {
         (0..sites.len())
@@ -381,13 +383,13 @@ fn scope(way: &ExplainedValue, sites: &[SiteName], reading: &[usize]) -> String 
             .collect()
     };
     let own = sites.iter().find(|site| site.name.as_ref() == Some(asked));
-    match (reading.len(), own.and_then(|own| own.site_type.as_ref())) {
-        (0 | 1, _) => format!("for {asked} only"),
-        (count, _) if count == sites.len() => "everywhere".into(),
+    match (reading.len(), own.and_then(|own| own.site_type.clone())) {
+        (0 | 1, _) => ChangeScope::Site(asked.clone()),
+        (count, _) if count == sites.len() => ChangeScope::All,
         (_, Some(site_type)) if of_type(&Some(site_type.clone())) == reading => {
-            format!("for type {site_type}")
+            ChangeScope::Type(site_type)
         }
-        (count, _) => format!("for {count} sites"),
+        (count, _) => ChangeScope::Some(count),
     }
 }
 
@@ -493,6 +495,7 @@ pub(super) fn stopped_text(
         .stops
         .iter()
         .filter(|other| stop.is_none_or(|stop| stop == *other));
+    let why = stops.clone().next().map_or(Why::Unused, |stop| stop.why);
     TextTrace {
         document: recipe.key.clone(),
         place: provenance::shown(&recipe.data, own.clone()).to_string(),
@@ -501,7 +504,10 @@ pub(super) fn stopped_text(
             .into_iter()
             .map(|hop| provenance::reached_row(site, hop))
             .collect(),
-        reaches: reached.is_some(),
+        reach: match reached {
+            Some(_) => ReachState::Reaches,
+            None => ReachState::Stopped(why),
+        },
         stops: stops.map(|stop| provenance::stop_row(site, stop)).collect(),
     }
 }

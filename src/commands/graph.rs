@@ -7,7 +7,7 @@ use crate::commands::documents::DocumentGlobs;
 use crate::commands::{Project, Selection, names};
 use crate::error::Error;
 use crate::graph::{Op, Recipe};
-use crate::report::graph::{DocumentGraph, EdgeKind, GraphEdge, GraphNode};
+use crate::report::answer::graph::{DocumentGraph, EdgeKind, GraphEdge, GraphNode};
 use crate::source::DocKey;
 
 /// Documents of the selected sites and their edges. If files, schemas or names are given: the
@@ -26,12 +26,16 @@ pub fn run(
     let plan = project.plan(control);
     let taken = work_on_sites(&plan, Work::Render, |site| {
         let graph = of_site(site);
-        let keys: BTreeSet<DocKey> = graph.nodes.iter().map(|node| node.key.clone()).collect();
+        let keys: BTreeSet<DocKey> = graph
+            .documents
+            .iter()
+            .map(|node| node.document.clone())
+            .collect();
         let is_meant = |node: &GraphNode| {
             plan.concerns(site.sources.path_of(site.sources.written(node.at)))
-                && filter.matches(&node.key)
+                && filter.matches(&node.document)
         };
-        let meant: Vec<bool> = graph.nodes.iter().map(is_meant).collect();
+        let meant: Vec<bool> = graph.documents.iter().map(is_meant).collect();
         (
             if meant.contains(&false) {
                 around(graph, &meant)
@@ -76,13 +80,13 @@ fn around(graph: DocumentGraph, meant: &[bool]) -> DocumentGraph {
         })
     };
     let edges = graph.edges.into_iter().filter_map(edge).collect();
-    let nodes = graph.nodes.into_iter().zip(&numbers);
-    let nodes = nodes
+    let documents = graph.documents.into_iter().zip(&numbers);
+    let documents = documents
         .filter_map(|(node, number)| number.map(|_| node))
         .collect();
     DocumentGraph {
         site: graph.site,
-        nodes,
+        documents,
         edges,
     }
 }
@@ -107,8 +111,8 @@ fn reached(start: &[bool], steps: impl Iterator<Item = (usize, usize)>) -> Vec<b
 }
 
 fn of_site(site: &RenderedSite<'_>) -> DocumentGraph {
-    let nodes = site.graph.iter().map(|(doc, recipe)| GraphNode {
-        key: recipe.key.clone(),
+    let documents = site.graph.iter().map(|(doc, recipe)| GraphNode {
+        document: recipe.key.clone(),
         at: recipe.span,
         is_output: recipe.emit,
         is_abstract: site.sets.member(doc).is_none() && site.site.document(doc).is_abstract,
@@ -119,7 +123,7 @@ fn of_site(site: &RenderedSite<'_>) -> DocumentGraph {
         .flat_map(|(doc, recipe)| edges(doc.index(), recipe));
     DocumentGraph {
         site: site.site.name.clone(),
-        nodes: nodes.collect(),
+        documents: documents.collect(),
         edges: edges.collect(),
     }
 }

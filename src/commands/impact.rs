@@ -10,9 +10,14 @@ use super::{Project, Selection, names, places};
 use crate::check::{Answer, Checked, RenderedSite, RunControl, Workspace};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op, Recipe, Step};
-use crate::render::flow::{Flow, MAX_REACHED, flow, flow_of_document, flow_of_rendered, may_enter};
-use crate::render::replay::{Replay, Via};
-use crate::report::impact::{Impact, ImpactOutput, ImpactShield, ImpactText, TextKind};
+use crate::render::flow::{
+    Flow, MAX_REACHED, Why, flow, flow_of_document, flow_of_rendered, may_enter,
+};
+use crate::render::replay::Replay;
+use crate::report::answer::HopKind;
+use crate::report::answer::impact::{
+    ControlPart, Impact, ImpactHop, ImpactOutput, ImpactShield, ImpactText, TextPart,
+};
 use crate::source::{DocKey, RepoPath, Span};
 use crate::system::deckhand::document::Document;
 use crate::yaml::Key;
@@ -148,8 +153,8 @@ struct SiteImpact {
     reads: bool,
     texts: Vec<ImpactText>,
     /// Places, by output and route.
-    outputs: BTreeMap<(DocKey, Vec<String>), Vec<String>>,
-    stops: BTreeSet<(DocKey, &'static str, Span)>,
+    outputs: BTreeMap<(DocKey, Vec<ImpactHop>), Vec<String>>,
+    stops: BTreeSet<(DocKey, Why, Span)>,
     more: bool,
 }
 
@@ -203,7 +208,7 @@ fn of_site(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> 
     for (doc, recipe) in given_documents(site, given) {
         impact.reads = true;
         match line {
-            None => impact.add_whole(site, &replay, doc, "the whole document"),
+            None => impact.add_whole(site, &replay, doc, ControlPart::Document),
             Some(number) => {
                 let line = Line {
                     file: site.sources.written(recipe.span).file,
@@ -229,14 +234,14 @@ impl SiteImpact {
         if places.is_empty() || only_steers {
             match site.sets.member(doc) {
                 None => self.add_steering(site, replay, doc, line),
-                Some(_) => self.add_whole(site, replay, doc, "its merge settings"),
+                Some(_) => self.add_whole(site, replay, doc, ControlPart::MergeSettings),
             }
             return;
         }
         let recipe = site.graph.recipe(doc);
         for place in places {
-            let what = provenance::shown(&recipe.data, place.clone()).to_string();
-            self.add_text(site, doc, &what, TextKind::Value, Vec::new());
+            let shown = provenance::shown(&recipe.data, place.clone()).to_string();
+            self.add_text(site, doc, TextPart::Value(shown), Vec::new());
             self.add_flow(site, &flow(replay, doc, &place), true);
         }
     }
@@ -249,7 +254,7 @@ impl SiteImpact {
         doc: DocId,
         line: Line,
     ) {
-        if line.inert_kind(site).is_some() && !is_start(line, doc, site) {
+        if line.inert_part(site).is_some() && !is_start(line, doc, site) {
             return self.add_inert(site, doc, line);
         }
         match Control::of(line, site.site.document(doc), site) {
@@ -277,7 +282,7 @@ impl SiteImpact {
         site: &RenderedSite<'_>,
         replay: &Replay<'_>,
         doc: DocId,
-        (field, line): (&str, Line),
+        (field, line): (ControlPart, Line),
     ) {
         let recipe = site.graph.recipe(doc);
         let steps = recipe
@@ -285,7 +290,7 @@ impl SiteImpact {
             .iter()
             .filter(|step| line.touches(step.at, site));
         let paths = steps.flat_map(|step| paths_of(&step, site)).collect();
-        self.add_text(site, doc, field, TextKind::Control, paths);
+        self.add_text(site, doc, TextPart::Control(field), paths);
         let is_substitution = |index: usize| {
             let step = recipe.step(index);
             matches!(step.op, Op::Substitute(_)) && line.touches(step.at, site)
@@ -312,10 +317,10 @@ impl SiteImpact {
         site: &RenderedSite<'_>,
         replay: &Replay<'_>,
         doc: DocId,
-        (field, line): (&str, Line),
+        (field, line): (ControlPart, Line),
     ) {
         let recipe = site.graph.recipe(doc);
-        self.add_text(site, doc, field, TextKind::Control, Vec::new());
+        self.add_text(site, doc, TextPart::Control(field), Vec::new());
         if recipe.emit {
             self.outputs
                 .entry((recipe.key.clone(), Vec::new()))
@@ -340,16 +345,12 @@ impl SiteImpact {
         for child in documents.filter(|child| is_child(*child)) {
             let recipe = site.graph.recipe(child);
             let is_replacing = recipe.replaces == Some(doc);
-            let via = if is_replacing {
-                Via::Replaced
+            let kind = if is_replacing {
+                HopKind::Replaced
             } else {
-                Via::Inherited
+                HopKind::Inherited
             };
-            let hop = format!(
-                "{} {}",
-                provenance::hop_text(via),
-                recipe.key.name_and_layer()
-            );
+            let hop = ImpactHop(kind, recipe.key.clone());
             self.add_flow_behind(site, &flow_of_document(replay, child), false, &[hop]);
         }
         self.add_returning(site, &|child, replaced| replaced == doc && is_child(child));
@@ -367,7 +368,7 @@ impl SiteImpact {
             };
             let returning = site.graph.recipe(replaced);
             if !returning.emit && !site.site.document(replaced).is_abstract {
-                let route = format!("no longer replaced by {}", recipe.key.name_and_layer());
+                let route = ImpactHop(HopKind::NotReplaced, recipe.key.clone());
                 self.outputs
                     .entry((returning.key.clone(), vec![route]))
                     .or_default();
@@ -375,15 +376,21 @@ impl SiteImpact {
         }
     }
 
-    fn add_whole(&mut self, site: &RenderedSite<'_>, replay: &Replay<'_>, doc: DocId, field: &str) {
-        self.add_text(site, doc, field, TextKind::Control, Vec::new());
+    fn add_whole(
+        &mut self,
+        site: &RenderedSite<'_>,
+        replay: &Replay<'_>,
+        doc: DocId,
+        field: ControlPart,
+    ) {
+        self.add_text(site, doc, TextPart::Control(field), Vec::new());
         self.add_flow(site, &flow_of_document(replay, doc), false);
     }
 
     /// Adds a line without effect.
     fn add_inert(&mut self, site: &RenderedSite<'_>, doc: DocId, line: Line) {
-        if let Some(what) = line.inert_kind(site) {
-            self.add_text(site, doc, what, TextKind::Inert, Vec::new());
+        if let Some(part) = line.inert_part(site) {
+            self.add_text(site, doc, TextPart::Inert(part), Vec::new());
         }
     }
 
@@ -391,17 +398,14 @@ impl SiteImpact {
         &mut self,
         site: &RenderedSite<'_>,
         doc: DocId,
-        what: &str,
-        kind: TextKind,
+        part: TextPart,
         writes: Vec<String>,
     ) {
-        let (document, what) = (site.graph.recipe(doc).key.clone(), what.to_owned());
-        let is_value = kind == TextKind::Value;
-        if !(is_value && self.texts.iter().any(|known| known.what == what)) {
+        let is_value = matches!(part, TextPart::Value(_));
+        if !(is_value && self.texts.iter().any(|known| known.part == part)) {
             self.texts.push(ImpactText {
-                document,
-                what,
-                kind,
+                document: site.graph.recipe(doc).key.clone(),
+                part,
                 writes,
             });
         }
@@ -417,7 +421,7 @@ impl SiteImpact {
         site: &RenderedSite<'_>,
         flow: &Flow,
         has_places: bool,
-        hops: &[String],
+        hops: &[ImpactHop],
     ) {
         self.more |= flow.more;
         for (index, reached) in flow.reached.iter().enumerate() {
@@ -426,8 +430,7 @@ impl SiteImpact {
                 continue;
             }
             let hop = |at: &crate::render::flow::Reached| {
-                let key = &site.graph.recipe(at.doc).key;
-                format!("{} {}", provenance::hop_text(at.via), key.name_and_layer())
+                ImpactHop(at.via.into(), site.graph.recipe(at.doc).key.clone())
             };
             let route = provenance::route(flow, index).into_iter().skip(1).map(hop);
             let route = hops.iter().cloned().chain(route).collect();
@@ -439,7 +442,7 @@ impl SiteImpact {
         }
         self.stops.extend(flow.stops.iter().map(|stop| {
             let key = site.graph.recipe(stop.doc).key.clone();
-            (key, provenance::stop_text(stop.why), stop.by)
+            (key, stop.why, stop.by)
         }));
     }
 }
@@ -481,14 +484,14 @@ fn is_start(line: Line, doc: DocId, site: &RenderedSite<'_>) -> bool {
 /// Field of a document outside of its data that a line belongs to.
 enum Control {
     /// An action or a substitution.
-    Step(&'static str),
+    Step(ControlPart),
     /// A field that relates documents.
     Relation {
-        field: &'static str,
+        field: ControlPart,
         affects: Affects,
     },
     /// Another field.
-    Other(&'static str),
+    Other(ControlPart),
 }
 
 /// Relations of a document that depend on a field.
@@ -507,13 +510,13 @@ impl Control {
             .iter()
             .any(|action| touches(Some(action.at)))
         {
-            return Self::Step("an action");
+            return Self::Step(ControlPart::Action);
         }
         if document
             .substitutions()
             .any(|entry| touches(Some(entry.span)))
         {
-            return Self::Step("a substitution");
+            return Self::Step(ControlPart::Substitution);
         }
         let relation = |field, affects| Self::Relation { field, affects };
         if document
@@ -521,7 +524,7 @@ impl Control {
             .iter()
             .any(|(key, node)| touches(Some(key.span.to(node.span))))
         {
-            return relation("a label", Affects::Children);
+            return relation(ControlPart::Label, Affects::Children);
         }
         let selector = document
             .parent_selector
@@ -529,24 +532,32 @@ impl Control {
             .map(|selector| selector.span);
         let layer = document.layer.as_ref().map(|layer| layer.span);
         let relations = [
-            ("its parentSelector", selector, Affects::Parent),
-            ("its replacement", document.replacement, Affects::Parent),
-            ("its layer", layer, Affects::Both),
-            ("its name", Some(document.name_span), Affects::Both),
-            ("its schema", Some(document.schema_span), Affects::Both),
+            (ControlPart::ParentSelector, selector, Affects::Parent),
+            (
+                ControlPart::Replacement,
+                document.replacement,
+                Affects::Parent,
+            ),
+            (ControlPart::Layer, layer, Affects::Both),
+            (ControlPart::Name, Some(document.name_span), Affects::Both),
+            (
+                ControlPart::Schema,
+                Some(document.schema_span),
+                Affects::Both,
+            ),
         ];
         let mut relations = relations.into_iter();
         if let Some((field, _, affects)) = relations.find(|(_, span, _)| touches(*span)) {
             return relation(field, affects);
         }
         let others = [
-            ("its metadata", Some(document.metadata_span)),
-            ("its data", document.data_key),
-            ("its data", Some(document.data.span)),
+            (ControlPart::Metadata, Some(document.metadata_span)),
+            (ControlPart::Data, document.data_key),
+            (ControlPart::Data, Some(document.data.span)),
         ];
         let mut others = others.into_iter();
         let found = others.find(|(_, span)| touches(*span));
-        Self::Other(found.map_or("the whole document", |(field, _)| field))
+        Self::Other(found.map_or(ControlPart::Document, |(field, _)| field))
     }
 }
 
@@ -556,7 +567,14 @@ fn gather(place: &str, line: Option<usize>, sites: Vec<SiteImpact>) -> Impact {
     let mut impact = Impact {
         place: place.to_owned(),
         has_line: line.is_some(),
-        ..Impact::default()
+        texts: Vec::new(),
+        outputs_reached: 0,
+        sites_reached: 0,
+        outputs: Vec::new(),
+        stops: Vec::new(),
+        sites_reading: 0,
+        sites: Vec::new(),
+        more: false,
     };
     for site in sites {
         impact.sites_reading += usize::from(site.reads);

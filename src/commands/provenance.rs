@@ -12,9 +12,13 @@ use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Op, Recipe, Step};
 use crate::merge::Strategy;
 use crate::near::list;
-use crate::render::flow::{Flow, Reached, Stop, Why};
+use crate::render::flow::{Flow, Reached, Stop};
 use crate::render::replay::{Hop, Replay, Via};
-use crate::report::provenance::{ExplainedValue, LeafOrigin, ProvenanceStep, ValuePrecedence};
+use crate::report::answer::impact::InertPart;
+use crate::report::answer::provenance::{
+    ExplainedValue, LeafOrigin, ProvenanceStep, StepNote, ValuePrecedence,
+};
+use crate::report::answer::{Operation, ParentStep, StepAction, StepKind, SubstitutionKind};
 use crate::source::{DocKey, FileId, Span};
 use crate::yaml::path::{Location, Path, Piece, Segment, children};
 use crate::yaml::{Key, Mapping, Node};
@@ -205,6 +209,7 @@ pub fn way(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Explaine
         site: site.site.name.clone(),
         document: recipe.key.clone(),
         place: place.to_string(),
+        there: hop.value.is_some(),
         value: hop.value.clone(),
         secret_of: secret_of(site, &hop),
         set_at: hop.origin().value.as_ref().map(|node| node.span),
@@ -318,7 +323,7 @@ pub(crate) fn rows(site: &RenderedSite<'_>, hop: &Hop) -> Vec<ProvenanceStep> {
         rows: Vec::new(),
         numbers: BTreeMap::new(),
     };
-    table.add(hop, ValuePrecedence::Alone);
+    table.add(hop, None);
     table.rows
 }
 
@@ -331,18 +336,12 @@ struct RouteRows<'s, 'a> {
 }
 
 impl RouteRows<'_, '_> {
-    fn add(&mut self, hop: &Hop, standing: ValuePrecedence) {
+    fn add(&mut self, hop: &Hop, standing: Option<ValuePrecedence>) {
         match hop.via {
-            Via::Literal => self.push(hop, "literal".into(), hop.at.clone(), standing),
-            Via::Absent => self.push(hop, "no value".into(), hop.at.clone(), standing),
-            Via::Blocked => {
-                let step = "not rendered: on a cycle, or needs one that is";
-                self.push(hop, step.into(), hop.at.clone(), standing);
-            }
-            Via::Unfollowed => {
-                let step = "trace too long to follow further";
-                self.push(hop, step.into(), Vec::new(), standing);
-            }
+            Via::Literal => self.push(hop, StepKind::Literal, hop.at.clone(), standing),
+            Via::Absent => self.push(hop, StepKind::Absent, hop.at.clone(), standing),
+            Via::Blocked => self.push(hop, StepKind::Blocked, hop.at.clone(), standing),
+            Via::Unfollowed => self.push(hop, StepKind::Unfollowed, Vec::new(), standing),
             Via::Inherited | Via::Replaced => self.add_inherited(hop, standing),
             Via::Layered { .. } => self.add_layered(hop, standing),
             Via::Substituted | Via::Pattern | Via::Merged | Via::Made => {
@@ -352,71 +351,71 @@ impl RouteRows<'_, '_> {
         }
     }
 
-    fn add_inherited(&mut self, hop: &Hop, standing: ValuePrecedence) {
+    fn add_inherited(&mut self, hop: &Hop, standing: Option<ValuePrecedence>) {
         hop.from.iter().for_each(|from| self.add(from, standing));
-        let (recipe, action) = (self.recipe(hop), self.action(hop));
-        let step = format!("{}, {action}", self.merge_of(hop));
-        let mut at = self.laid_at(hop);
-        let own = hop.location.get(&recipe.data).map(|node| node.span);
-        at.extend(own);
-        self.push(hop, step, at, ValuePrecedence::Alone);
-        let note = match own {
-            Some(_) => "own data has another value that no action applies",
-            None => "own data has no such key",
+        let step = StepKind::Inherited {
+            parent: self.parent(hop),
+            action: self.action(hop),
         };
+        let mut at = self.laid_at(hop);
+        let own = hop.location.get(&self.recipe(hop).data);
+        at.extend(own.map(|node| node.span));
+        let note = match own {
+            Some(_) => StepNote::Unapplied,
+            None => StepNote::NoKey,
+        };
+        self.push(hop, step, at, None);
         if let Some(row) = self.rows.last_mut().filter(|_| hop.value.is_some()) {
             row.note = Some(note);
         }
     }
 
-    fn add_layered(&mut self, hop: &Hop, standing: ValuePrecedence) {
-        let mut step = String::new();
+    fn add_layered(&mut self, hop: &Hop, standing: Option<ValuePrecedence>) {
+        let mut parent = None;
         let mut at = Vec::new();
         if let Some(lost) = &hop.lost {
             if lost.doc == hop.doc && matches!(lost.via, Via::Inherited | Via::Replaced) {
                 lost.from
                     .iter()
-                    .for_each(|from| self.add(from, ValuePrecedence::Lost));
-                step = format!("{}, ", self.merge_of(lost));
+                    .for_each(|from| self.add(from, Some(ValuePrecedence::Lost)));
+                parent = self.parent(lost);
                 at = self.laid_at(lost);
             } else {
-                self.add(lost, ValuePrecedence::Lost);
+                self.add(lost, Some(ValuePrecedence::Lost));
             }
         }
-        let action = self.action(hop);
-        step += &match hop.value {
-            Some(_) => format!("{action}, own value"),
-            None => format!("{action}, own data has no value there"),
+        let step = StepKind::Layered {
+            parent,
+            action: self.action(hop),
+            has_value: hop.value.is_some(),
         };
         at.extend(hop.at.first());
         at.extend(hop.from.iter().flat_map(|own| own.at.iter().copied()));
         self.push(hop, step, at, contested(hop, standing));
     }
 
-    fn add_written(&mut self, hop: &Hop, standing: ValuePrecedence) {
+    fn add_written(&mut self, hop: &Hop, standing: Option<ValuePrecedence>) {
         if let Some(lost) = &hop.lost {
-            self.add(lost, ValuePrecedence::Lost);
+            self.add(lost, Some(ValuePrecedence::Lost));
         }
-        hop.from
-            .iter()
-            .for_each(|from| self.add(from, ValuePrecedence::Alone));
+        hop.from.iter().for_each(|from| self.add(from, None));
         let step = match self.step(hop).map(|step| step.op) {
             Some(Op::Substitute(substitution)) => {
                 let to = substitution.writing.to.iter();
                 let to = to.filter(|to| hop.at.contains(&to.path.span));
-                let to: Vec<&str> = to.map(|to| to.path.value.text()).collect();
-                let is_made = (hop.via == Via::Made).then_some("created by substitution");
-                let is_part = (hop.via == Via::Pattern).then_some("pattern substitution");
-                let how = is_made.or(is_part).unwrap_or("substitution");
-                format!(
-                    "{how} {} into {}",
-                    substitution.writing.from.value,
-                    to.join(", ")
-                )
+                StepKind::Substituted {
+                    how: match hop.via {
+                        Via::Made => SubstitutionKind::Created,
+                        Via::Pattern => SubstitutionKind::Pattern,
+                        _ => SubstitutionKind::Whole,
+                    },
+                    from: substitution.writing.from.value.to_string(),
+                    to: to.map(|to| to.path.value.text().to_owned()).collect(),
+                }
             }
-            Some(Op::Merge { .. }) => format!("created by {}", self.action(hop)),
-            Some(Op::Combine(_)) => self.action(hop),
-            None => "created: placeholder for a secret elsewhere".into(),
+            Some(Op::Merge { .. }) => StepKind::Created(self.action(hop)),
+            Some(Op::Combine(_)) => StepKind::Combined(self.action(hop)),
+            None => StepKind::Placeholder,
         };
         // The entry begins on the line of its source or of its destination.
         let at = if hop.at.len() > 2 {
@@ -429,22 +428,25 @@ impl RouteRows<'_, '_> {
 
     fn add_deleted(&mut self, hop: &Hop) {
         if let Some(lost) = &hop.lost {
-            self.add(lost, ValuePrecedence::Lost);
+            self.add(lost, Some(ValuePrecedence::Lost));
         }
         let step = match self.step(hop).map(|step| step.op) {
             Some(Op::Substitute(substitution)) => {
-                format!(
-                    "substitution {} removes it",
-                    substitution.writing.from.value
-                )
+                StepKind::RemovedBySubstitution(substitution.writing.from.value.to_string())
             }
-            Some(Op::Merge { .. } | Op::Combine(_)) => format!("{} removes it", self.action(hop)),
-            None => "too large: only its own data is rendered".into(),
+            Some(Op::Merge { .. } | Op::Combine(_)) => StepKind::Removed(self.action(hop)),
+            None => StepKind::TooLarge,
         };
-        self.push(hop, step, hop.at.clone(), ValuePrecedence::Wins);
+        self.push(hop, step, hop.at.clone(), Some(ValuePrecedence::Wins));
     }
 
-    fn push(&mut self, hop: &Hop, step: String, at: Vec<Span>, standing: ValuePrecedence) {
+    fn push(
+        &mut self,
+        hop: &Hop,
+        step: StepKind,
+        at: Vec<Span>,
+        standing: Option<ValuePrecedence>,
+    ) {
         let document = self.recipe(hop).key.clone();
         self.rows.push(ProvenanceStep {
             document,
@@ -465,19 +467,13 @@ impl RouteRows<'_, '_> {
     }
 
     /// Source of an inherited value.
-    fn merge_of(&self, hop: &Hop) -> String {
-        let Some(base) = self.recipe(hop).base else {
-            return String::new();
-        };
-        let parent = &self.site.graph.recipe(base.doc).key.name;
-        match self
-            .numbers
-            .get(&base.doc)
-            .filter(|_| hop.via == Via::Replaced)
-        {
-            Some(number) => format!("replaces #{number}, parent {parent}"),
-            None => format!("parent {parent}"),
-        }
+    fn parent(&self, hop: &Hop) -> Option<ParentStep> {
+        let base = self.recipe(hop).base?;
+        let number = self.numbers.get(&base.doc).copied();
+        Some(ParentStep {
+            name: self.site.graph.recipe(base.doc).key.name.clone(),
+            replaced: number.filter(|_| hop.via == Via::Replaced),
+        })
     }
 
     fn laid_at(&self, hop: &Hop) -> Vec<Span> {
@@ -492,64 +488,53 @@ impl RouteRows<'_, '_> {
             .collect()
     }
 
-    fn action(&self, hop: &Hop) -> String {
-        let Some(step) = self.step(hop) else {
-            return String::new();
-        };
-        let action = action_text(&step, self.site);
-        match self.operation(&step, hop) {
-            Some(operation) => format!("{action} by {operation}"),
-            None => action,
-        }
-    }
-
-    /// The operation of a patch that wrote or removed the value, unless the operation is secret.
-    fn operation(&self, step: &Step<'_>, hop: &Hop) -> Option<String> {
-        let Op::Combine(combine) = &step.op else {
-            return None;
-        };
-        let Strategy::JsonPatch(_) = combine.strategy else {
-            return None;
-        };
-        let patch = self.site.rendered.data(combine.source)?;
-        let place = &hop
-            .from
-            .iter()
-            .find(|from| from.doc == combine.source)?
-            .location;
-        let Some(Piece::Index(index)) = place.0.first() else {
-            return None;
-        };
-        let operation = patch.as_sequence()?.get(*index)?;
-        let member = |name| operation.get(name).and_then(Node::as_str);
-        let (name, path) = (member("op")?, member("path")?);
-        let is_secret = patch.secret || operation.holds_secret();
-        (!is_secret).then(|| format!("operation {} ({name} {path})", index + 1))
+    fn action(&self, hop: &Hop) -> Option<StepAction> {
+        Some(match self.step(hop)?.op {
+            Op::Merge { method, path } => {
+                let path = path.value.effective(method, self.site.graph.semantics);
+                StepAction::Layering(method, path.map_or("$", Path::text).to_owned())
+            }
+            Op::Substitute(substitution) => {
+                StepAction::Substitution(substitution.writing.from.value.to_string())
+            }
+            Op::Combine(combine) => {
+                let over = self.site.rendered.data(combine.source)?;
+                match &combine.strategy {
+                    Strategy::CloudInit(rules) => StepAction::Merged(rules.classes(over)),
+                    Strategy::JsonPatch(_) => {
+                        StepAction::Patched(operation(over, combine.source, hop))
+                    }
+                }
+            }
+        })
     }
 }
 
-/// `Won` for a value that overrides another, unless it is overridden itself.
-fn contested(hop: &Hop, standing: ValuePrecedence) -> ValuePrecedence {
-    match standing {
-        ValuePrecedence::Alone if hop.lost.is_some() => ValuePrecedence::Wins,
-        ValuePrecedence::Alone | ValuePrecedence::Lost | ValuePrecedence::Wins => standing,
-    }
+/// The operation of a patch that wrote or removed the value, unless the operation is secret.
+fn operation(patch: &Node, source: DocId, hop: &Hop) -> Option<Operation> {
+    let place = &hop.from.iter().find(|from| from.doc == source)?.location;
+    let Some(Piece::Index(index)) = place.0.first() else {
+        return None;
+    };
+    let operation = patch.as_sequence()?.get(*index)?;
+    let member = |name| {
+        operation
+            .get(name)
+            .and_then(Node::as_str)
+            .map(str::to_owned)
+    };
+    let is_secret = patch.secret || operation.holds_secret();
+    let found = Operation {
+        number: index + 1,
+        name: member("op")?,
+        path: member("path")?,
+    };
+    (!is_secret).then_some(found)
 }
 
-/// An action as `action METHOD PATH`, or as `merged by CLASSES`.
-fn action_text(step: &Step<'_>, site: &RenderedSite<'_>) -> String {
-    match &step.op {
-        Op::Merge { method, path } => {
-            let path = path.value.effective(*method, site.graph.semantics);
-            let path = path.map_or("$", Path::text);
-            format!("action {} {path}", method.as_str())
-        }
-        Op::Substitute(substitution) => format!("substitution {}", substitution.writing.from.value),
-        Op::Combine(combine) => {
-            let over = site.rendered.data(combine.source);
-            over.map_or_else(String::new, |over| combine.strategy.describe(over))
-        }
-    }
+/// `Wins` for a value that overrides another, unless it is overridden itself.
+fn contested(hop: &Hop, standing: Option<ValuePrecedence>) -> Option<ValuePrecedence> {
+    standing.or(hop.lost.is_some().then_some(ValuePrecedence::Wins))
 }
 
 /// A line given by the user.
@@ -576,13 +561,13 @@ impl Line {
             && next.is_none_or(|next| span.start < next)
     }
 
-    /// Kind of line without an effect on any document; `None` if it may have one.
-    pub(crate) fn inert_kind(self, site: &RenderedSite<'_>) -> Option<&'static str> {
+    /// Content of a line without an effect on any document; `None` if it may have one.
+    pub(crate) fn inert_part(self, site: &RenderedSite<'_>) -> Option<InertPart> {
         let text = site.sources.get(self.file).text();
         match text.lines().nth(self.number)?.trim() {
-            "" => Some("an empty line"),
-            "---" | "..." => Some("a mark between documents"),
-            line if line.starts_with('#') => Some("a comment"),
+            "" => Some(InertPart::EmptyLine),
+            "---" | "..." => Some(InertPart::Mark),
+            line if line.starts_with('#') => Some(InertPart::Comment),
             _ => None,
         }
     }
@@ -671,43 +656,14 @@ pub(crate) fn route(flow: &Flow, index: usize) -> Vec<&Reached> {
     route
 }
 
-/// Description of a hop.
-pub(crate) fn hop_text(via: Via) -> &'static str {
-    match via {
-        Via::Literal | Via::Made => "own data",
-        Via::Inherited => "inherited by",
-        Via::Replaced => "replaced by",
-        Via::Layered { .. } => "own data, by an action",
-        Via::Merged => "merged into",
-        Via::Substituted => "substituted into",
-        Via::Pattern => "inserted by a pattern into",
-        Via::Deleted | Via::Absent | Via::Blocked | Via::Unfollowed => "not in",
-    }
-}
-
-/// Description of the reason why a text stops.
-pub(crate) fn stop_text(why: Why) -> &'static str {
-    match why {
-        Why::SetAgain => "set again",
-        Why::NotInherited => "not inherited, because an action replaces it",
-        Why::Deleted => "deleted by an action",
-        Why::Overwritten => "overwritten by a substitution",
-        Why::Kept => "kept unchanged",
-        Why::NotMerged => "discarded with its whole document",
-        Why::NoAction => "no action applies it from the document's own data",
-        Why::Unused => "ends unused",
-        Why::Blocked => "not rendered: on a cycle, or needs one that is",
-    }
-}
-
 /// A place that a flow reached, as a step.
 pub(crate) fn reached_row(site: &RenderedSite<'_>, reached: &Reached) -> ProvenanceStep {
     ProvenanceStep {
         document: site.graph.recipe(reached.doc).key.clone(),
-        step: format!("{} {}", hop_text(reached.via), place_text(site, reached)),
+        step: StepKind::Reached(reached.via.into(), place_text(site, reached)),
         note: None,
         at: reached.at.clone(),
-        standing: ValuePrecedence::Alone,
+        standing: None,
     }
 }
 
@@ -715,10 +671,10 @@ pub(crate) fn reached_row(site: &RenderedSite<'_>, reached: &Reached) -> Provena
 pub(crate) fn stop_row(site: &RenderedSite<'_>, stop: &Stop) -> ProvenanceStep {
     ProvenanceStep {
         document: site.graph.recipe(stop.doc).key.clone(),
-        step: stop_text(stop.why).into(),
+        step: StepKind::Stopped(stop.why),
         note: None,
         at: vec![stop.by],
-        standing: ValuePrecedence::Alone,
+        standing: None,
     }
 }
 

@@ -11,6 +11,7 @@ pub(super) use self::text::{describe_commit, short_id};
 pub use self::text::{write, write_end, write_steps};
 use crate::compare::Hop;
 use crate::edit::{Edit, EditId};
+use crate::report::answer::provenance::ReachState;
 use crate::report::log::LogEnd;
 use crate::source::{DocKey, LoggedCommit, Span};
 use crate::yaml::diff::ListKeys;
@@ -77,19 +78,6 @@ pub struct TextHistory {
     pub reach: ReachState,
     /// Changes, newest first.
     pub steps: Vec<ReachStep>,
-}
-
-/// State of a source value relative to an output value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReachState {
-    /// Reaches the output value.
-    Reaches,
-    /// Does not reach the output value, for this reason.
-    Stopped(String),
-    /// The source value does not exist.
-    NoText,
-    /// The output does not exist.
-    NoOutput,
 }
 
 /// A commit that changed whether a source value reaches an output value.
@@ -254,18 +242,6 @@ impl Blame {
             BlameAnswer::Texts(texts) => texts
                 .iter()
                 .any(|text| text.steps.iter().any(|step| is_cut(&step.change))),
-        }
-    }
-}
-
-impl ReachState {
-    /// Describes the state as a predicate of the source value.
-    pub(crate) fn words(&self) -> String {
-        match self {
-            ReachState::Reaches => "reaches the value".to_owned(),
-            ReachState::Stopped(why) => format!("does not reach it: {why}"),
-            ReachState::NoText => "does not exist".to_owned(),
-            ReachState::NoOutput => "exists, but the output does not".to_owned(),
         }
     }
 }

@@ -28,8 +28,10 @@
 //! | `view` | hiding of secrets, and visible places |
 //! | `printable` | escaping of control characters |
 //! | `cut` | truncation of text to a number of columns |
-//! | `baseline`, `cloud_config`, `difference`, `documents`, `graph`, `impact`, `page`, `provenance`, `rules`, `settings`, `since`, `sites`, `timing` | output of one subcommand each |
+//! | `answer` | answers to questions, each a type with its text and JSON |
+//! | `baseline`, `cloud_config`, `difference`, `documents`, `page`, `rules`, `settings`, `sites`, `timing` | output of one subcommand each |
 
+pub mod answer;
 pub mod baseline;
 pub mod blame;
 pub mod cloud_config;
@@ -39,9 +41,7 @@ pub mod documents;
 mod formats;
 mod github;
 mod gitlab;
-pub mod graph;
 mod html;
-pub mod impact;
 mod junit;
 mod links;
 pub mod log;
@@ -49,14 +49,12 @@ mod markdown;
 pub mod model;
 pub mod page;
 mod printable;
-pub mod provenance;
 mod recognize;
 pub mod rules;
 mod sarif;
 mod semantics;
 pub mod settings;
 mod signs;
-pub mod since;
 pub mod sites;
 pub mod statistics;
 mod story;

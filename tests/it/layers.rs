@@ -59,6 +59,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "edit",
             "render",
             "graph",
+            "merge",
             "yaml",
             "source",
             "stopwatch",

@@ -17,11 +17,10 @@ use crate::edit::{Edit, EditId};
 use crate::error::{Error, ErrorKind};
 use crate::graph::Recipe;
 use crate::render::replay::Replay;
+use crate::report::answer::provenance::{ReachState, TextTrace};
 use crate::report::blame::{
-    Blame, BlameAnswer, BlameCause, BlameEnd, BlamedChange, BlamedFinding, ReachState, ReachStep,
-    TextHistory,
+    Blame, BlameAnswer, BlameCause, BlameEnd, BlamedChange, BlamedFinding, ReachStep, TextHistory,
 };
-use crate::report::provenance::TextTrace;
 use crate::source::{DocKey, RepoPath, Span};
 use crate::yaml::path::Location;
 
@@ -296,7 +295,7 @@ impl BlameRun<'_> {
             .map(|(index, (subject, trace))| FollowedFact {
                 index,
                 subject: subject.clone(),
-                fact: reach_of(trace),
+                fact: trace.reach,
             });
         walk.follow(self.first, facts.collect());
         let following = FollowingFacts {
@@ -310,7 +309,7 @@ impl BlameRun<'_> {
         let named = NamedCommits::of(&walk, found.iter().map(|found| found.commit));
         let mut steps: BTreeMap<usize, Vec<ReachStep>> = BTreeMap::new();
         for found in found {
-            let (index, before, after) = (found.index, found.before.clone(), found.after.clone());
+            let (index, before, after) = (found.index, found.before, found.after);
             if before.is_none() && after == ReachState::NoText {
                 continue;
             }
@@ -330,7 +329,7 @@ impl BlameRun<'_> {
                 at: trace.at,
                 output: subject.output,
                 output_place: subject.place.to_string(),
-                reach: reach_of(&trace),
+                reach: trace.reach,
                 steps: steps.remove(&index).unwrap_or_default(),
             });
         self.end(walk, named, (BlameAnswer::Texts(texts.collect()), end))
@@ -474,15 +473,7 @@ fn reach_at(
         .chain([trace.at])
         .collect();
     Some(Known::Is(FactAt {
-        fact: reach_of(&trace),
+        fact: trace.reach,
         texts,
     }))
-}
-
-fn reach_of(trace: &TextTrace) -> ReachState {
-    match trace.stops.first() {
-        _ if trace.reaches => ReachState::Reaches,
-        Some(stop) => ReachState::Stopped(stop.step.clone()),
-        None => ReachState::Stopped("ends unused".to_owned()),
-    }
 }

@@ -7,14 +7,15 @@ use serde::Serialize;
 
 use super::{
     Blame, BlameAnswer, BlameCause, BlamedChange, BlamedCommit, BlamedFinding, BlamedOutput,
-    BlamedValue, FurtherCommit, ReachState, ReachStep, TextHistory, ValueHistory, ValueStep,
+    BlamedValue, FurtherCommit, ReachStep, TextHistory, ValueHistory, ValueStep,
 };
 use crate::report::View;
+use crate::report::answer::AnswerPlace;
+use crate::report::answer::provenance::ReachState;
+use crate::report::answer::since::LocatedEdit;
 use crate::report::log::LogEnd;
 use crate::report::model::{RouteStep, VERSION, pointer, write_json};
 use crate::report::printable::clean;
-use crate::report::provenance::PlaceForm;
-use crate::report::since::EditForm;
 use crate::source::{DocKey, LoggedCommit};
 use crate::yaml::Node;
 use crate::yaml::emit::{HIDDEN, to_flow};
@@ -41,7 +42,7 @@ struct BlameForm<'a> {
 struct FindingForm<'a> {
     rule: &'a str,
     message: &'a str,
-    at: PlaceForm<'a>,
+    at: AnswerPlace<'a>,
     change: Option<ChangeForm<'a>>,
 }
 
@@ -49,7 +50,7 @@ struct FindingForm<'a> {
 struct TextForm<'a> {
     document: &'a DocKey,
     path: &'a str,
-    at: PlaceForm<'a>,
+    at: AnswerPlace<'a>,
     reaches: bool,
     state: String,
     history: Vec<ReachForm<'a>>,
@@ -73,13 +74,13 @@ struct CommitForm<'a> {
     /// Whether the site cannot be rendered at this commit.
     unusable: bool,
     /// Place of the error that prevents rendering.
-    at: Option<PlaceForm<'a>>,
+    at: Option<AnswerPlace<'a>>,
 }
 
 #[derive(Serialize)]
 struct OutputForm<'a> {
     document: &'a DocKey,
-    at: PlaceForm<'a>,
+    at: AnswerPlace<'a>,
     last: Option<usize>,
     truncated: bool,
     values: Vec<BlamedValueForm>,
@@ -135,7 +136,7 @@ struct FurtherForm<'a> {
 #[derive(Serialize)]
 struct CauseForm<'a> {
     #[serde(flatten)]
-    edit: EditForm<'a>,
+    edit: LocatedEdit<'a>,
     route: Vec<RouteStep>,
 }
 
@@ -190,7 +191,7 @@ impl<'a> CommitForm<'a> {
             unusable: unusable.is_some(),
             at: unusable
                 .and_then(|(_, at)| *at)
-                .map(|at| PlaceForm::new(at, view)),
+                .map(|at| AnswerPlace::new(at, view)),
         }
     }
 }
@@ -207,7 +208,7 @@ impl<'a> OutputForm<'a> {
         };
         Self {
             document: &output.document,
-            at: PlaceForm::new(output.at, view),
+            at: AnswerPlace::new(output.at, view),
             last: output.last,
             truncated: output.is_cut,
             values: output.values.iter().map(value).collect(),
@@ -255,7 +256,7 @@ impl<'a> FindingForm<'a> {
         Self {
             rule: finding.rule,
             message: &finding.message,
-            at: PlaceForm::new(finding.at, view),
+            at: AnswerPlace::new(finding.at, view),
             change: finding
                 .change
                 .as_ref()
@@ -268,15 +269,15 @@ impl<'a> TextForm<'a> {
     fn new(text: &'a TextHistory, view: &View<'a>) -> Self {
         let step = |step: &'a ReachStep| ReachForm {
             change: ChangeForm::new(&step.change, view),
-            before: step.before.as_ref().map(ReachState::words),
-            after: step.after.words(),
+            before: step.before.map(|state| state.to_string()),
+            after: step.after.to_string(),
         };
         Self {
             document: &text.document,
             path: &text.place,
-            at: PlaceForm::new(text.at, view),
+            at: AnswerPlace::new(text.at, view),
             reaches: text.reach == ReachState::Reaches,
-            state: text.reach.words(),
+            state: text.reach.to_string(),
             history: text.steps.iter().map(step).collect(),
         }
     }
@@ -327,7 +328,7 @@ impl<'a> CauseForm<'a> {
             .map(|hop| RouteStep::new(hop, view))
             .collect();
         Self {
-            edit: EditForm::new(&cause.edit, view),
+            edit: LocatedEdit::new(&cause.edit, view),
             route,
         }
     }
@@ -393,7 +394,7 @@ pub fn write_porcelain(blame: &Blame, view: &View<'_>, out: &mut dyn Write) -> i
                 .flat_map(|text| text.steps.iter().map(move |it| (text, it)))
             {
                 lines.commit(step.change.commit, &text.place)?;
-                lines.change(&step.change, Some(&step.after.words()))?;
+                lines.change(&step.change, Some(&step.after.to_string()))?;
             }
         }
     }

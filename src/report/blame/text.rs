@@ -11,9 +11,9 @@ use super::{
     Blame, BlameAnswer, BlameCause, BlameEnd, BlamedChange, BlamedCommit, BlamedFinding,
     BlamedOutput, FurtherCommit, TextHistory, ValueHistory, ValueStep,
 };
+use crate::report::answer::since::LocatedEdit;
 use crate::report::printable::clean;
 use crate::report::signs::Signs;
-use crate::report::since::edit_path;
 use crate::report::story::describe_step;
 use crate::report::terminal::painted;
 use crate::report::text::{StyledText, TextRole};
@@ -356,9 +356,8 @@ impl BlamePage<'_> {
 
     /// Formats an edit and its route to the output.
     fn cause(&self, cause: &BlameCause) -> String {
-        let place = self.view.place(cause.edit.at());
-        let edited = format!("{}:{}", clean(place.path.as_str()), place.line);
-        let path = edit_path(&cause.edit, self.view);
+        let edit = LocatedEdit::new(&cause.edit, self.view);
+        let (edited, path) = (edit.file_and_line(), edit.path);
         let route = cause.route.iter().skip(1).map(|hop| {
             let document = StyledText::plain(hop.document.name_and_layer());
             describe_step(hop.via, document).words()
@@ -510,7 +509,7 @@ impl BlamePage<'_> {
                 place.line,
                 clean(&text.document.name_and_layer()),
                 clean(&text.place),
-                text.reach.words()
+                clean(&text.reach.to_string())
             );
             self.heading(index, &heading)?;
             for step in &text.steps {
@@ -525,7 +524,7 @@ impl BlamePage<'_> {
                 ];
                 for (sign, state, role) in sides {
                     let Some(state) = state else { continue };
-                    let line = format!("    {sign} {}", clean(&state.words()));
+                    let line = format!("    {sign} {}", clean(&state.to_string()));
                     writeln!(self.out, "{}", painted(&line, role, self.style))?;
                 }
                 let change = &step.change;

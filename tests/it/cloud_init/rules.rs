@@ -68,7 +68,7 @@ fn steps(tree: &MemoryTree, path: &str) -> Vec<String> {
             .unwrap()
             .rows
             .into_iter()
-            .map(|row| row.step)
+            .map(|row| row.step.to_string())
             .collect()
     };
     let (_, mut taken) = check_files(tree, options(Semantics::Documented), steps).without_taken();

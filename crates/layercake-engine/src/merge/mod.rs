@@ -76,18 +76,6 @@ impl Strategy {
         }
     }
 
-    /// Describes what [`Strategy::merge`] does with `over`, as a participle with the merge classes,
-    /// for example `merged by dict(replace)+list()+str()`. Reveals no secrets.
-    pub fn describe(&self, over: &Node) -> String {
-        match self {
-            Strategy::CloudInit(rules) => match rules.classes(over) {
-                Some(classes) => format!("merged by {classes}"),
-                None => "merged".to_owned(),
-            },
-            Strategy::JsonPatch(_) => "patched".to_owned(),
-        }
-    }
-
     /// Returns the place in `over` of the operation that removed the node with the span `taken`
     /// from `base`; `None` if `over` removes nodes by the value at their own place.
     pub fn taken_by(&self, base: &Node, over: &Node, taken: Span) -> Option<Location> {

@@ -177,7 +177,7 @@ impl MergeRules {
 
     /// Returns the merge classes for `over` in the syntax of a specification; `None` if it cannot
     /// be merged, or if its specification is secret.
-    pub(super) fn classes(&self, over: &Node) -> Option<String> {
+    pub fn classes(&self, over: &Node) -> Option<String> {
         let is_secret = match self {
             MergeRules::Current { header, .. } => {
                 let how = SpecificationKeys::by(over).how;

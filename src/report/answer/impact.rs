@@ -1,39 +1,44 @@
 //! Possible effects of changing a line: human-readable and JSON.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
-use super::counted;
-use super::model::{VERSION, write_json};
-use super::printable::clean;
-use super::provenance::{PlaceForm, painted_places};
-use super::story::SiteNames;
-use super::terminal::painted;
-use super::text::TextRole;
-use super::{TerminalStyle, View, wrap};
+use super::step::{HopKind, describe_stop};
+use super::{AnswerPlace, painted_places, write_versioned};
+use crate::render::flow::Why;
+use crate::report::printable::clean;
+use crate::report::story::SiteNames;
+use crate::report::terminal::painted;
+use crate::report::text::TextRole;
+use crate::report::{TerminalStyle, View, counted, wrap};
 use crate::source::{DocKey, Span, Triple};
 
 /// Possible effects of changing a file or one of its lines, in all sites.
-#[derive(Clone, Debug, Default)]
-pub struct Impact {
+#[derive(Clone, Debug, Serialize)]
+pub struct Impact<At = Span> {
     /// File and line as the user gave them.
     pub(crate) place: String,
     /// Whether the user gave a line.
+    #[serde(skip)]
     pub(crate) has_line: bool,
     /// Source elements at that place.
     pub(crate) texts: Vec<ImpactText>,
-    pub(crate) outputs: Vec<ImpactOutput>,
-    pub(crate) stops: Vec<ImpactShield>,
     /// Total number of reached outputs in all sites.
     pub(crate) outputs_reached: usize,
     /// Number of sites with a reached output.
     pub(crate) sites_reached: usize,
+    pub(crate) outputs: Vec<ImpactOutput>,
+    pub(crate) stops: Vec<ImpactShield<At>>,
     /// Number of sites that read the file.
+    #[serde(skip)]
     pub(crate) sites_reading: usize,
     /// All sites, by name.
+    #[serde(skip)]
     pub(crate) sites: Vec<SiteName>,
     /// Whether the search stopped at its limit.
     pub(crate) more: bool,
@@ -48,47 +53,160 @@ pub(crate) struct SiteName {
 }
 
 /// A source element that a user could change.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct ImpactText {
     pub(crate) document: DocKey,
-    /// Path of a value, or description of the element.
-    pub(crate) what: String,
-    pub(crate) kind: TextKind,
+    #[serde(flatten)]
+    pub(crate) part: TextPart,
     /// Paths written by the element, if it is a layering action or a substitution.
     pub(crate) writes: Vec<String>,
 }
 
-/// Role of a source element in its document.
+/// Part of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TextPart {
+    /// A value of the document's data, by its path.
+    Value(String),
+    /// A part that controls how documents are rendered or selected.
+    Control(ControlPart),
+    /// A part without meaning.
+    Inert(InertPart),
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TextKind {
-    /// A value of the document's data.
-    Value,
-    /// Controls how documents are rendered or selected.
-    Control,
-    /// Without meaning, such as a comment.
-    Inert,
+pub(crate) enum ControlPart {
+    Document,
+    Action,
+    Substitution,
+    Label,
+    ParentSelector,
+    Replacement,
+    Layer,
+    Name,
+    Schema,
+    Metadata,
+    Data,
+    MergeSettings,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InertPart {
+    EmptyLine,
+    Mark,
+    Comment,
 }
 
 /// An output that a source element reaches.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct ImpactOutput {
     pub(crate) document: DocKey,
     /// Reached paths; empty for the whole document.
     pub(crate) places: Vec<String>,
-    /// Hops of the route.
-    pub(crate) route: Vec<String>,
+    pub(crate) route: Vec<ImpactHop>,
     /// Sites concerned.
     pub(crate) sites: Vec<Arc<str>>,
 }
 
+/// A hop of a route, to a document or by it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ImpactHop(pub(crate) HopKind, pub(crate) DocKey);
+
 /// A value that overrides the source element.
-#[derive(Clone, Debug)]
-pub(crate) struct ImpactShield {
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ImpactShield<At = Span> {
     pub(crate) document: DocKey,
-    pub(crate) why: &'static str,
-    pub(crate) at: Span,
+    #[serde(serialize_with = "stop_words")]
+    pub(crate) why: Why,
+    pub(crate) at: At,
     /// Sites concerned.
     pub(crate) sites: Vec<Arc<str>>,
+}
+
+impl Impact {
+    /// Sorts outputs and stops by their words, and replaces spans with visible places.
+    pub fn located<'v>(mut self, view: &View<'v>) -> Impact<AnswerPlace<'v>> {
+        let words = |route: &[ImpactHop]| -> Vec<String> {
+            route.iter().map(ImpactHop::to_string).collect()
+        };
+        self.outputs
+            .sort_by_cached_key(|it| (it.document.clone(), words(&it.route), it.places.clone()));
+        self.stops
+            .sort_by_key(|stop| (stop.document.clone(), describe_stop(stop.why), stop.at));
+        let stops = self.stops.into_iter().map(|stop| ImpactShield {
+            document: stop.document,
+            why: stop.why,
+            at: AnswerPlace::new(stop.at, view),
+            sites: stop.sites,
+        });
+        Impact {
+            place: self.place,
+            has_line: self.has_line,
+            texts: self.texts,
+            outputs_reached: self.outputs_reached,
+            sites_reached: self.sites_reached,
+            outputs: self.outputs,
+            stops: stops.collect(),
+            sites_reading: self.sites_reading,
+            sites: self.sites,
+            more: self.more,
+        }
+    }
+}
+
+impl Display for TextPart {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TextPart::Value(place) => place,
+            TextPart::Control(part) => match part {
+                ControlPart::Document => "the whole document",
+                ControlPart::Action => "an action",
+                ControlPart::Substitution => "a substitution",
+                ControlPart::Label => "a label",
+                ControlPart::ParentSelector => "its parentSelector",
+                ControlPart::Replacement => "its replacement",
+                ControlPart::Layer => "its layer",
+                ControlPart::Name => "its name",
+                ControlPart::Schema => "its schema",
+                ControlPart::Metadata => "its metadata",
+                ControlPart::Data => "its data",
+                ControlPart::MergeSettings => "its merge settings",
+            },
+            TextPart::Inert(part) => match part {
+                InertPart::EmptyLine => "an empty line",
+                InertPart::Mark => "a mark between documents",
+                InertPart::Comment => "a comment",
+            },
+        })
+    }
+}
+
+impl Display for ImpactHop {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.0, self.1.name_and_layer())
+    }
+}
+
+impl Serialize for TextPart {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut part = serializer.serialize_struct("TextPart", 2)?;
+        part.serialize_field("what", &self.to_string())?;
+        part.serialize_field("is_value", &matches!(self, TextPart::Value(_)))?;
+        part.end()
+    }
+}
+
+impl Serialize for ImpactHop {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn stop_words<S: Serializer>(why: &Why, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(describe_stop(*why))
 }
 
 /// Maximum number of outputs, and of stops, listed in human-readable output.
@@ -99,8 +217,7 @@ const MAX_SHOWN: usize = 60;
 /// # Errors
 /// Fails if writing to `out` fails.
 pub fn write(
-    impact: &Impact,
-    view: &View<'_>,
+    impact: &Impact<AnswerPlace<'_>>,
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -113,7 +230,7 @@ pub fn write(
         let schema = &text.document.schema;
         let mut line = format!(
             "{} of {schema} {}",
-            text.what,
+            text.part,
             text.document.name_and_layer()
         );
         if !text.writes.is_empty() {
@@ -129,7 +246,7 @@ pub fn write(
     if impact
         .texts
         .iter()
-        .any(|text| text.kind == TextKind::Control)
+        .any(|text| matches!(text.part, TextPart::Control(_)))
         && impact.has_line
     {
         writeln!(
@@ -172,7 +289,7 @@ pub fn write(
         .stops
         .iter()
         .take(MAX_SHOWN)
-        .try_for_each(|stop| write_stop(stop, &names, view, style, out))?;
+        .try_for_each(|stop| write_stop(stop, &names, style, out))?;
     write_rest(impact.stops.len(), out)
 }
 
@@ -205,8 +322,9 @@ fn write_output(
         )?;
     }
     if !output.route.is_empty() {
-        let route = clean(&output.route.join(", ")).into_owned();
-        writeln!(out, "{}", wrap(&route, columns, "    ", "    "))?;
+        let route: Vec<String> = output.route.iter().map(ImpactHop::to_string).collect();
+        let route = wrap(&clean(&route.join(", ")), columns, "    ", "    ");
+        writeln!(out, "{route}")?;
     }
     write_sites(&output.sites, names, columns, out)
 }
@@ -258,15 +376,18 @@ impl<'a> SiteNameIndex<'a> {
 }
 
 fn write_stop(
-    stop: &ImpactShield,
+    stop: &ImpactShield<AnswerPlace<'_>>,
     names: &SiteNameIndex<'_>,
-    view: &View<'_>,
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let of = format!("{} in {}", stop.why, stop.document.name_and_layer());
+    let of = format!(
+        "{} in {}",
+        describe_stop(stop.why),
+        stop.document.name_and_layer()
+    );
     writeln!(out, "{}", wrap(&clean(&of), style.columns(), "  ", "    "))?;
-    writeln!(out, "    {}", painted_places(&[stop.at], view, style))?;
+    writeln!(out, "    {}", painted_places(&[stop.at], style))?;
     write_sites(&stop.sites, names, style.columns(), out)
 }
 
@@ -274,70 +395,6 @@ fn write_stop(
 ///
 /// # Errors
 /// Fails if writing to `out` fails.
-pub fn write_impact_json(impact: &Impact, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let texts = impact.texts.iter().map(|text| TextForm {
-        document: &text.document,
-        what: &text.what,
-        is_value: text.kind == TextKind::Value,
-        writes: &text.writes,
-    });
-    let outputs = impact.outputs.iter().map(|output| OutputForm {
-        document: &output.document,
-        places: &output.places,
-        route: &output.route,
-        sites: output.sites.iter().map(|site| &**site).collect(),
-    });
-    let stops = impact.stops.iter().map(|stop| StopForm {
-        document: &stop.document,
-        why: stop.why,
-        at: PlaceForm::new(stop.at, view),
-        sites: stop.sites.iter().map(|site| &**site).collect(),
-    });
-    let report = ImpactReport {
-        version: VERSION,
-        place: &impact.place,
-        texts: texts.collect(),
-        outputs_reached: impact.outputs_reached,
-        sites_reached: impact.sites_reached,
-        outputs: outputs.collect(),
-        stops: stops.collect(),
-        more: impact.more,
-    };
-    write_json(&report, out)
-}
-
-#[derive(Serialize)]
-struct ImpactReport<'a> {
-    version: u32,
-    place: &'a str,
-    texts: Vec<TextForm<'a>>,
-    outputs_reached: usize,
-    sites_reached: usize,
-    outputs: Vec<OutputForm<'a>>,
-    stops: Vec<StopForm<'a>>,
-    more: bool,
-}
-
-#[derive(Serialize)]
-struct TextForm<'a> {
-    document: &'a DocKey,
-    what: &'a str,
-    is_value: bool,
-    writes: &'a [String],
-}
-
-#[derive(Serialize)]
-struct OutputForm<'a> {
-    document: &'a DocKey,
-    places: &'a [String],
-    route: &'a [String],
-    sites: Vec<&'a str>,
-}
-
-#[derive(Serialize)]
-struct StopForm<'a> {
-    document: &'a DocKey,
-    why: &'static str,
-    at: PlaceForm<'a>,
-    sites: Vec<&'a str>,
+pub fn write_impact_json(impact: &Impact<AnswerPlace<'_>>, out: &mut dyn Write) -> io::Result<()> {
+    write_versioned(impact, out)
 }

@@ -8,31 +8,30 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::model::{VERSION, write_json};
-use super::printable::{clean, is_harmful};
-use super::provenance::{PlaceForm, painted_places, places};
-use super::story::SiteNames;
-use super::terminal::painted;
-use super::text::TextRole;
-use super::{TerminalStyle, View};
-use crate::source::{DocKey, Span};
+use super::{AnswerPlace, painted_places, places, write_versioned};
+use crate::report::printable::{clean, is_harmful};
+use crate::report::story::SiteNames;
+use crate::report::terminal::painted;
+use crate::report::text::TextRole;
+use crate::report::{TerminalStyle, View};
+use crate::source::{DocKey, Span, Triple};
 
 /// Graph of the documents of one site.
-#[derive(Clone, Debug)]
-pub struct DocumentGraph {
+#[derive(Clone, Debug, Serialize)]
+pub struct DocumentGraph<At = Span> {
     /// The site; `None` for files without a site layout.
     pub(crate) site: Option<Arc<str>>,
     /// Documents, in the order of their files.
-    pub(crate) nodes: Vec<GraphNode>,
+    pub(crate) documents: Vec<GraphNode<At>>,
     /// Edges from source to derived document, ordered by the source.
-    pub(crate) edges: Vec<GraphEdge>,
+    pub(crate) edges: Vec<GraphEdge<At>>,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct GraphNode {
-    pub(crate) key: DocKey,
-    /// Span of the document.
-    pub(crate) at: Span,
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct GraphNode<At = Span> {
+    pub(crate) document: DocKey,
+    /// Start of the document.
+    pub(crate) at: At,
     /// Whether the document is rendered.
     pub(crate) is_output: bool,
     /// Whether the document is abstract.
@@ -40,19 +39,47 @@ pub(crate) struct GraphNode {
 }
 
 /// A dependency between two documents.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct GraphEdge {
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct GraphEdge<At = Span> {
     /// Index of the source document.
     pub(crate) from: usize,
     /// Index of the derived document.
     pub(crate) to: usize,
     pub(crate) kind: EdgeKind,
-    /// Span of the parent selector or the substitution.
-    pub(crate) at: Span,
+    /// The parent selector or the substitution.
+    pub(crate) at: At,
+}
+
+type ShownGraph<'v> = DocumentGraph<AnswerPlace<'v>>;
+
+type ShownEdge<'v> = GraphEdge<AnswerPlace<'v>>;
+
+impl DocumentGraph {
+    /// Replaces spans with visible places.
+    pub fn located<'v>(self, view: &View<'v>) -> ShownGraph<'v> {
+        let documents = self.documents.into_iter().map(|node| GraphNode {
+            document: node.document,
+            at: AnswerPlace::new(node.at, view),
+            is_output: node.is_output,
+            is_abstract: node.is_abstract,
+        });
+        let edges = self.edges.into_iter().map(|edge| GraphEdge {
+            from: edge.from,
+            to: edge.to,
+            kind: edge.kind,
+            at: AnswerPlace::new(edge.at, view),
+        });
+        DocumentGraph {
+            site: self.site,
+            documents: documents.collect(),
+            edges: edges.collect(),
+        }
+    }
 }
 
 /// Kind of a dependency between two documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum EdgeKind {
     /// The derived document is layered on the source.
     Inherited,
@@ -89,22 +116,20 @@ impl EdgeKind {
 /// # Errors
 /// Fails if writing to `out` fails.
 pub fn write(
-    graphs: &[DocumentGraph],
-    view: &View<'_>,
+    graphs: &[ShownGraph<'_>],
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let view = &PaintedView { view, style };
     let names = SiteNames::of(graphs.iter().map(|graph| (graph.site.as_deref(), None)));
     let mut alike: IndexMap<Vec<u8>, BTreeSet<usize>> = IndexMap::new();
     // A site may have none of the selected files.
     for (at, graph) in graphs
         .iter()
         .enumerate()
-        .filter(|(_, graph)| !graph.nodes.is_empty())
+        .filter(|(_, graph)| !graph.documents.is_empty())
     {
         let mut tree = Vec::new();
-        write_tree(graph, view, &mut tree)?;
+        write_tree(graph, style, &mut tree)?;
         alike.entry(tree).or_default().insert(at);
     }
     for (index, (tree, sites)) in alike.iter().enumerate() {
@@ -123,51 +148,45 @@ pub fn write(
     Ok(())
 }
 
-/// Sources, and the style of text that shows them.
-struct PaintedView<'a, 'v> {
-    view: &'a View<'v>,
-    style: &'a TerminalStyle,
-}
-
 fn write_tree(
-    graph: &DocumentGraph,
-    view: &PaintedView<'_, '_>,
+    graph: &ShownGraph<'_>,
+    style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let tree = ParentTree::of(graph);
     let mut schema = None;
     for root in &tree.roots {
-        let of_root = &graph.nodes[*root].key.schema;
+        let of_root = &graph.documents[*root].document.schema;
         if schema != Some(of_root) {
-            writeln!(
-                out,
-                "  {}",
-                painted(&clean(of_root), TextRole::Dim, view.style)
-            )?;
+            writeln!(out, "  {}", painted(&clean(of_root), TextRole::Dim, style))?;
             schema = Some(of_root);
         }
-        tree.write(*root, view, out)?;
+        tree.write(*root, style, out)?;
     }
     Ok(())
 }
 
 /// Documents of a site by parent.
 struct ParentTree<'a> {
-    graph: &'a DocumentGraph,
+    graph: &'a ShownGraph<'a>,
     /// Documents without a parent, by schema, name and layer.
     roots: Vec<usize>,
-    children: BTreeMap<usize, Vec<(usize, GraphEdge)>>,
-    sources: BTreeMap<usize, Vec<GraphEdge>>,
+    children: BTreeMap<usize, Vec<(usize, ShownEdge<'a>)>>,
+    sources: BTreeMap<usize, Vec<ShownEdge<'a>>>,
 }
 
 impl<'a> ParentTree<'a> {
-    fn of(graph: &'a DocumentGraph) -> Self {
+    fn of(graph: &'a ShownGraph<'a>) -> Self {
         let order = |node: &usize| {
-            let GraphNode { key, at, .. } = &graph.nodes[*node];
-            (key.schema.clone(), key.name.clone(), key.layer.clone(), *at)
+            let Triple {
+                schema,
+                name,
+                layer,
+            } = &*graph.documents[*node].document;
+            (schema, name, layer)
         };
         let (mut children, mut sources) = (BTreeMap::new(), BTreeMap::new());
-        let mut is_child = vec![false; graph.nodes.len()];
+        let mut is_child = vec![false; graph.documents.len()];
         for edge in &graph.edges {
             match edge.kind {
                 EdgeKind::Inherited | EdgeKind::Replaced => {
@@ -183,7 +202,7 @@ impl<'a> ParentTree<'a> {
         for of in children.values_mut() {
             of.sort_by_key(|(child, _)| order(child));
         }
-        let mut roots: Vec<usize> = (0..graph.nodes.len())
+        let mut roots: Vec<usize> = (0..graph.documents.len())
             .filter(|node| !is_child[*node])
             .collect();
         roots.sort_by_key(order);
@@ -197,15 +216,10 @@ impl<'a> ParentTree<'a> {
 
     /// Writes a document and all its descendants. A parent is in a higher layer than its child, so
     /// there are no cycles; an explicit stack avoids recursion for many layers.
-    fn write(
-        &self,
-        root: usize,
-        view: &PaintedView<'_, '_>,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
+    fn write(&self, root: usize, style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
         let mut open = vec![(root, 2, None)];
         while let Some((node, depth, edge)) = open.pop() {
-            self.write_node(node, depth, edge, view, out)?;
+            self.write_node(node, depth, edge, style, out)?;
             let children = self.children.get(&node).into_iter().flatten().rev();
             open.extend(children.map(|(child, edge)| (*child, depth + 1, Some(*edge))));
         }
@@ -216,18 +230,18 @@ impl<'a> ParentTree<'a> {
         &self,
         node: usize,
         depth: usize,
-        edge: Option<GraphEdge>,
-        &PaintedView { view, style }: &PaintedView<'_, '_>,
+        edge: Option<ShownEdge<'_>>,
+        style: &TerminalStyle,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         const MAX_INDENT_LEVELS: usize = 12;
         let indent = "  ".repeat(depth.min(MAX_INDENT_LEVELS));
         let GraphNode {
-            key,
+            document: key,
             at,
             is_output,
             is_abstract,
-        } = &self.graph.nodes[node];
+        } = &self.graph.documents[node];
         let mut words = vec![clean(&key.layer).into_owned()];
         words.extend(is_abstract.then(|| "abstract".to_owned()));
         words.extend((!is_output && !is_abstract).then(|| "no output".to_owned()));
@@ -241,16 +255,16 @@ impl<'a> ParentTree<'a> {
         let name = painted(&clean(&key.name), TextRole::Name, style);
         writeln!(out, "{indent}{name}{words}")?;
         let selector = edge.map(|edge| edge.at);
-        let at: Vec<Span> = std::iter::once(*at).chain(selector).collect();
-        for line in painted_places(&at, view, style).lines() {
+        let at: Vec<AnswerPlace<'_>> = std::iter::once(*at).chain(selector).collect();
+        for line in painted_places(&at, style).lines() {
             writeln!(out, "{indent}    {line}")?;
         }
         let mut last = None;
         for edge in self.sources.get(&node).into_iter().flatten() {
-            let source = &self.graph.nodes[edge.from].key;
+            let source = &self.graph.documents[edge.from].document;
             if last != Some(edge.from) {
                 let (schema, name) = (clean(&source.schema), clean(&source.name));
-                let place = painted(&self.place_of(*edge, view), TextRole::Place, style);
+                let place = painted(&self.place_of(*edge), TextRole::Place, style);
                 writeln!(out, "{indent}  ← {schema} {name}  {place}")?;
             }
             last = Some(edge.from);
@@ -260,15 +274,12 @@ impl<'a> ParentTree<'a> {
 
     /// Returns the location of an edge, shortened to `:LINE` if it is in the file of the document
     /// or in the default file of its source.
-    fn place_of(&self, edge: GraphEdge, view: &View<'_>) -> String {
-        let place = view.place(edge.at);
-        let source = &self.graph.nodes[edge.from];
-        let is_known_file = view.place(self.graph.nodes[edge.to].at).path == place.path
-            || view.place(source.at).path == place.path;
-        if is_known_file {
-            format!(":{}", place.line)
+    fn place_of(&self, edge: ShownEdge<'_>) -> String {
+        let file_of = |node: usize| self.graph.documents[node].at.file;
+        if [edge.from, edge.to].map(file_of).contains(&edge.at.file) {
+            format!(":{}", edge.at.line)
         } else {
-            places(&[edge.at], view)
+            places(&[edge.at])
         }
     }
 }
@@ -277,7 +288,7 @@ impl<'a> ParentTree<'a> {
 ///
 /// # Errors
 /// Fails if writing to `out` fails.
-pub fn write_dot(graphs: &[DocumentGraph], view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_dot(graphs: &[ShownGraph<'_>], out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "digraph layercake {{\n  rankdir=LR;\n  node [shape=box];"
@@ -285,14 +296,14 @@ pub fn write_dot(graphs: &[DocumentGraph], view: &View<'_>, out: &mut dyn Write)
     for (number, graph) in graphs.iter().enumerate() {
         let site = quoted(graph.site.as_deref().unwrap_or("-"));
         writeln!(out, "  subgraph cluster_{number} {{\n    label={site};")?;
-        for (index, node) in graph.nodes.iter().enumerate() {
-            let label = quoted(&label(node, view));
+        for (index, node) in graph.documents.iter().enumerate() {
+            let label = quoted(&label(node));
             let style = if node.is_output { "solid" } else { "dashed" };
             writeln!(out, "    s{number}d{index} [label={label}, style={style}];")?;
         }
         for edge in &graph.edges {
             let (from, to, kind) = (edge.from, edge.to, edge.kind.as_str());
-            let label = quoted(&format!("{kind}\n{}", places(&[edge.at], view)));
+            let label = quoted(&format!("{kind}\n{}", places(&[edge.at])));
             writeln!(
                 out,
                 "    s{number}d{from} -> s{number}d{to} [label={label}];"
@@ -304,9 +315,9 @@ pub fn write_dot(graphs: &[DocumentGraph], view: &View<'_>, out: &mut dyn Write)
 }
 
 /// Returns a document's label of three lines.
-fn label(node: &GraphNode, view: &View<'_>) -> String {
-    let name = node.key.name_and_layer();
-    format!("{}\n{name}\n{}", node.key.schema, places(&[node.at], view))
+fn label(GraphNode { document, at, .. }: &GraphNode<AnswerPlace<'_>>) -> String {
+    let name = document.name_and_layer();
+    format!("{}\n{name}\n{}", document.schema, places(&[*at]))
 }
 
 /// Quotes a string for DOT; line breaks are kept.
@@ -322,22 +333,18 @@ fn quoted(text: &str) -> String {
 ///
 /// # Errors
 /// Fails if writing to `out` fails.
-pub fn write_mermaid(
-    graphs: &[DocumentGraph],
-    view: &View<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub fn write_mermaid(graphs: &[ShownGraph<'_>], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "flowchart LR")?;
     for (number, graph) in graphs.iter().enumerate() {
         let site = entities(graph.site.as_deref().unwrap_or("-"));
         writeln!(out, "  subgraph s{number}[\"{site}\"]")?;
-        for (index, node) in graph.nodes.iter().enumerate() {
-            let label = entities(&label(node, view));
+        for (index, node) in graph.documents.iter().enumerate() {
+            let label = entities(&label(node));
             writeln!(out, "    s{number}d{index}[\"{label}\"]")?;
         }
         for edge in &graph.edges {
             let (from, to, kind) = (edge.from, edge.to, edge.kind.as_str());
-            let label = entities(&format!("{kind}\n{}", places(&[edge.at], view)));
+            let label = entities(&format!("{kind}\n{}", places(&[edge.at])));
             writeln!(
                 out,
                 "    s{number}d{from} -- \"{label}\" --> s{number}d{to}"
@@ -368,81 +375,6 @@ fn entities(text: &str) -> String {
 ///
 /// # Errors
 /// Fails if writing to `out` fails.
-pub fn write_graph_json(
-    graphs: &[DocumentGraph],
-    view: &View<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let sites = graphs.iter().map(|graph| SiteGraphForm {
-        site: graph.site.as_deref(),
-        documents: graph
-            .nodes
-            .iter()
-            .map(|node| NodeForm::new(node, view))
-            .collect(),
-        edges: graph
-            .edges
-            .iter()
-            .map(|edge| EdgeForm::new(edge, view))
-            .collect(),
-    });
-    write_json(
-        &GraphReport {
-            version: VERSION,
-            sites: sites.collect(),
-        },
-        out,
-    )
-}
-
-#[derive(Serialize)]
-struct GraphReport<'a> {
-    version: u32,
-    sites: Vec<SiteGraphForm<'a>>,
-}
-
-#[derive(Serialize)]
-struct SiteGraphForm<'a> {
-    site: Option<&'a str>,
-    documents: Vec<NodeForm<'a>>,
-    edges: Vec<EdgeForm<'a>>,
-}
-
-#[derive(Serialize)]
-struct NodeForm<'a> {
-    document: &'a DocKey,
-    at: PlaceForm<'a>,
-    is_output: bool,
-    is_abstract: bool,
-}
-
-#[derive(Serialize)]
-struct EdgeForm<'a> {
-    from: usize,
-    to: usize,
-    kind: &'static str,
-    at: PlaceForm<'a>,
-}
-
-impl<'a> NodeForm<'a> {
-    fn new(node: &'a GraphNode, view: &View<'a>) -> Self {
-        Self {
-            document: &node.key,
-            at: PlaceForm::new(node.at, view),
-            is_output: node.is_output,
-            is_abstract: node.is_abstract,
-        }
-    }
-}
-
-impl<'a> EdgeForm<'a> {
-    fn new(edge: &GraphEdge, view: &View<'a>) -> Self {
-        let GraphEdge { from, to, kind, at } = *edge;
-        Self {
-            from,
-            to,
-            kind: kind.as_str(),
-            at: PlaceForm::new(at, view),
-        }
-    }
+pub fn write_graph_json(graphs: &[ShownGraph<'_>], out: &mut dyn Write) -> io::Result<()> {
+    write_versioned(&BTreeMap::from([("sites", graphs)]), out)
 }

@@ -3,44 +3,50 @@
 //! Of a secret, only its document is reported: its value is `(hidden)`, and no location below it is
 //! passed in.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter, Write as _};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use super::counted;
-use super::model::{VERSION, write_json};
-use super::printable::clean;
-use super::terminal::painted;
-use super::text::TextRole;
-use super::{TerminalStyle, View, wrap};
+use super::step::{StepKind, describe_stop};
+use super::{AnswerPlace, painted_places, without_secrets, write_versioned};
+use crate::render::flow::Why;
+use crate::report::printable::clean;
+use crate::report::terminal::painted;
+use crate::report::text::TextRole;
+use crate::report::{TerminalStyle, View, counted, wrap};
 use crate::source::{DocKey, Span};
 use crate::yaml::Node;
 use crate::yaml::emit::{self, to_yaml};
-use crate::yaml::json::{KeyOrder, NodeAsJson, canonical};
+use crate::yaml::json::canonical;
 use crate::yaml::path::first_inside;
 
 /// Provenance of a value of one site.
-#[derive(Clone, Debug)]
-pub struct ExplainedValue {
+#[derive(Clone, Debug, Serialize)]
+pub struct ExplainedValue<At = Span> {
     /// The site; `None` for files without a site layout.
+    #[serde(skip)]
     pub site: Option<Arc<str>>,
     pub(crate) document: DocKey,
     /// Path in the document.
     pub(crate) place: String,
+    /// Whether there is a value.
+    pub(crate) there: bool,
     /// The value; `None` if it does not exist.
+    #[serde(serialize_with = "without_secrets")]
     pub(crate) value: Option<Node>,
     /// Source document of a secret value.
     pub(crate) secret_of: Option<DocKey>,
     /// Source location that sets the value.
-    pub(crate) set_at: Option<Span>,
+    pub(crate) set_at: Option<At>,
     /// Steps from the source location to the requested document.
-    pub rows: Vec<ProvenanceStep>,
+    pub rows: Vec<ProvenanceStep<At>>,
     /// Documents in which the value can be changed, and the sites affected.
     pub(crate) changes: Vec<ChangeOption>,
     /// Source locations of the leaves of a mapping or list.
-    pub(crate) leaves: Vec<LeafOrigin>,
+    pub(crate) leaves: Vec<LeafOrigin<At>>,
     /// Whether there are more leaves than `leaves`.
     pub(crate) more_leaves: bool,
 }
@@ -52,27 +58,70 @@ impl ExplainedValue {
         let steps = |way: &ExplainedValue| way.rows.iter().map(step).collect::<Vec<_>>();
         steps(self) == steps(other)
     }
+
+    /// Replaces spans with visible places.
+    pub fn located<'v>(self, view: &View<'v>) -> ExplainedValue<AnswerPlace<'v>> {
+        let leaves = self.leaves.into_iter().map(|leaf| LeafOrigin {
+            place: leaf.place,
+            document: leaf.document,
+            at: leaf.at.map(|at| AnswerPlace::new(at, view)),
+        });
+        ExplainedValue {
+            site: self.site,
+            document: self.document,
+            place: self.place,
+            there: self.there,
+            value: self.value,
+            secret_of: self.secret_of,
+            set_at: self.set_at.map(|at| AnswerPlace::new(at, view)),
+            rows: ProvenanceStep::all_located(self.rows, view),
+            changes: self.changes,
+            leaves: leaves.collect(),
+            more_leaves: self.more_leaves,
+        }
+    }
 }
 
 /// A step in the provenance of a value.
-#[derive(Clone, Debug)]
-pub struct ProvenanceStep {
+#[derive(Clone, Debug, Serialize)]
+pub struct ProvenanceStep<At = Span> {
     /// Document of the step.
     pub(crate) document: DocKey,
-    /// Description of the step.
-    pub step: String,
+    /// Effect of the step.
+    pub step: StepKind,
     /// A note on the step.
-    pub(crate) note: Option<&'static str>,
-    pub(crate) at: Vec<Span>,
+    pub(crate) note: Option<StepNote>,
+    pub(crate) at: Vec<At>,
     /// Result if several values were set for the same path.
-    pub(crate) standing: ValuePrecedence,
+    pub(crate) standing: Option<ValuePrecedence>,
 }
 
-/// Precedence of a value among all values set for a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+impl ProvenanceStep {
+    fn all_located<'v>(steps: Vec<Self>, view: &View<'v>) -> Vec<ProvenanceStep<AnswerPlace<'v>>> {
+        let steps = steps.into_iter().map(|row| ProvenanceStep {
+            document: row.document,
+            step: row.step,
+            note: row.note,
+            at: AnswerPlace::all(row.at, view),
+            standing: row.standing,
+        });
+        steps.collect()
+    }
+}
+
+/// State of the own data of a document that inherits a value.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) enum StepNote {
+    #[serde(rename = "own data has another value that no action applies")]
+    Unapplied,
+    #[serde(rename = "own data has no such key")]
+    NoKey,
+}
+
+/// Precedence of a value among several values set for a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum ValuePrecedence {
-    /// The only value.
-    Alone,
     /// Overridden by another value.
     Lost,
     /// Overrides another value.
@@ -80,10 +129,10 @@ pub(crate) enum ValuePrecedence {
 }
 
 /// A document in which a value can be set, and the effect of setting it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct ChangeOption {
-    /// Description of the affected sites.
-    pub(crate) scope: String,
+    /// Affected sites.
+    pub(crate) scope: ChangeScope,
     /// Number of the step, from 1.
     pub(crate) row: usize,
     /// Sites that read the document.
@@ -92,8 +141,23 @@ pub(crate) struct ChangeOption {
     pub(crate) reach: Option<TextReach>,
 }
 
+/// Sites that a change affects.
+#[derive(Clone, Debug)]
+pub(crate) enum ChangeScope {
+    /// Files without a site layout.
+    Set,
+    /// One site.
+    Site(Arc<str>),
+    /// All sites of this type.
+    Type(Arc<str>),
+    /// This number of sites.
+    Some(usize),
+    /// All sites.
+    All,
+}
+
 /// Outputs and sites that a source value reaches.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct TextReach {
     /// Number of outputs in all sites.
     pub(crate) outputs: usize,
@@ -104,39 +168,115 @@ pub(crate) struct TextReach {
 }
 
 /// Source location of a leaf of a mapping or list.
-#[derive(Clone, Debug)]
-pub(crate) struct LeafOrigin {
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct LeafOrigin<At = Span> {
     /// Path of the leaf.
     pub(crate) place: String,
     /// Document that sets the leaf.
     pub(crate) document: DocKey,
     /// Source location.
-    pub(crate) at: Option<Span>,
+    pub(crate) at: Option<At>,
 }
 
 /// Trace from a source value to an output value, or to the places that stop it.
-#[derive(Clone, Debug)]
-pub struct TextTrace {
+#[derive(Clone, Debug, Serialize)]
+pub struct TextTrace<At = Span> {
     /// Document of the source value.
     pub(crate) document: DocKey,
     /// Path in the document's own data.
     pub(crate) place: String,
-    pub(crate) at: Span,
+    pub(crate) at: At,
     /// Places that the source value reaches, in order.
-    pub(crate) route: Vec<ProvenanceStep>,
+    pub(crate) route: Vec<ProvenanceStep<At>>,
     /// Whether the last of them is the requested value.
-    pub(crate) reaches: bool,
+    #[serde(rename = "reaches", serialize_with = "as_bool")]
+    pub(crate) reach: ReachState,
     /// Places at which it is stopped.
-    pub(crate) stops: Vec<ProvenanceStep>,
+    pub(crate) stops: Vec<ProvenanceStep<At>>,
+}
+
+impl TextTrace {
+    /// Replaces spans with visible places.
+    pub fn located<'v>(self, view: &View<'v>) -> TextTrace<AnswerPlace<'v>> {
+        TextTrace {
+            document: self.document,
+            place: self.place,
+            at: AnswerPlace::new(self.at, view),
+            route: ProvenanceStep::all_located(self.route, view),
+            reach: self.reach,
+            stops: ProvenanceStep::all_located(self.stops, view),
+        }
+    }
+}
+
+/// State of a source value relative to an output value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReachState {
+    /// Reaches the output value.
+    Reaches,
+    /// Does not reach the output value, for this reason.
+    Stopped(Why),
+    /// The source value does not exist.
+    NoText,
+    /// The output does not exist.
+    NoOutput,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn as_bool<S: Serializer>(reach: &ReachState, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(*reach == ReachState::Reaches)
 }
 
 /// The value in one of several sites.
-#[derive(Clone, Debug)]
-pub struct SiteValue {
+#[derive(Clone, Debug, Serialize)]
+pub struct SiteValue<At = Span> {
     /// The site; `None` for files without a site layout.
     pub site: Option<Arc<str>>,
     /// Provenance of the value; `None` if the site does not have the document.
-    pub way: Option<ExplainedValue>,
+    pub way: Option<ExplainedValue<At>>,
+}
+
+impl SiteValue {
+    /// Replaces spans with visible places.
+    pub fn located<'v>(self, view: &View<'v>) -> SiteValue<AnswerPlace<'v>> {
+        SiteValue {
+            site: self.site,
+            way: self.way.map(|way| way.located(view)),
+        }
+    }
+}
+
+/// Predicate of the source value.
+impl Display for ReachState {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            ReachState::Reaches => f.write_str("reaches the value"),
+            ReachState::Stopped(why) => write!(f, "does not reach it: {}", describe_stop(*why)),
+            ReachState::NoText => f.write_str("does not exist"),
+            ReachState::NoOutput => f.write_str("exists, but the output does not"),
+        }
+    }
+}
+
+impl Display for ChangeScope {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            ChangeScope::Set => f.write_str("here"),
+            ChangeScope::Site(site) => write!(f, "for {site} only"),
+            ChangeScope::Type(site_type) => write!(f, "for type {site_type}"),
+            ChangeScope::Some(sites) => write!(f, "for {sites} sites"),
+            ChangeScope::All => f.write_str("everywhere"),
+        }
+    }
+}
+
+impl Serialize for ChangeScope {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 /// Writes the provenance of a value for humans.
@@ -144,23 +284,22 @@ pub struct SiteValue {
 /// # Errors
 /// Fails if writing to `out` fails.
 pub fn write_provenance(
-    way: &ExplainedValue,
-    view: &View<'_>,
+    way: &ExplainedValue<AnswerPlace<'_>>,
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     write!(out, "{}", value_text(way))?;
     if let Some(at) = way.set_at {
-        writeln!(out, "set at {}", painted_places(&[at], view, style))?;
+        writeln!(out, "set at {}", painted_places(&[at], style))?;
     }
     writeln!(out)?;
-    write_rows(&way.rows, view, style, out)?;
-    write_leaves(way, view, style, out)?;
+    write_rows(&way.rows, style, out)?;
+    write_leaves(way, style, out)?;
     write_changes(way, style, out)
 }
 
 /// Formats the value as YAML, or its placeholder; one line or several.
-fn value_text(way: &ExplainedValue) -> String {
+fn value_text<At>(way: &ExplainedValue<At>) -> String {
     const MAX_VALUE_LINES: usize = 20;
     let Some(value) = &way.value else {
         return "no value\n".into();
@@ -192,26 +331,25 @@ fn value_text(way: &ExplainedValue) -> String {
 
 /// Writes numbered steps: a line that describes the step, and one with its location.
 fn write_rows(
-    rows: &[ProvenanceStep],
-    view: &View<'_>,
+    rows: &[ProvenanceStep<AnswerPlace<'_>>],
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let width = |text: fn(&ProvenanceStep) -> &str, least: usize| {
+    let width = |text: fn(&DocKey) -> &str, least: usize| {
         let longest = rows
             .iter()
-            .map(|row| clean(text(row)).chars().count())
+            .map(|row| clean(text(&row.document)).chars().count())
             .max();
         longest.unwrap_or(0).clamp(least, 32)
     };
     // Parts of a cloud-config have no layer.
     let has_layers = rows.iter().any(|row| !row.document.layer.is_empty());
     let layer = if has_layers {
-        width(|row| &row.document.layer, 5) + 2
+        width(|document| &document.layer, 5) + 2
     } else {
         0
     };
-    let name = width(|row| &row.document.name, 8);
+    let name = width(|document| &document.name, 8);
     let number = rows.len().to_string().len().max(2);
     let title = if has_layers { "layer" } else { "" };
     let head = format!(
@@ -232,56 +370,32 @@ fn write_rows(
             "{}",
             wrap(&step_text(row, style), style.columns(), &head, &indent)
         )?;
-        for line in painted_places(&row.at, view, style).lines() {
+        for line in painted_places(&row.at, style).lines() {
             writeln!(out, "{indent}{line}")?;
         }
         if let Some(note) = row.note {
+            let note = match note {
+                StepNote::Unapplied => "own data has another value that no action applies",
+                StepNote::NoKey => "own data has no such key",
+            };
             writeln!(out, "{indent}{note}")?;
         }
     }
     Ok(())
 }
 
-fn step_text(row: &ProvenanceStep, style: &TerminalStyle) -> String {
-    let step = clean(&row.step);
-    match row.standing {
-        ValuePrecedence::Alone => step.into_owned(),
-        ValuePrecedence::Lost => format!("{step}, {}", painted("LOST", TextRole::Dim, style)),
-        ValuePrecedence::Wins => format!("{step}, {}", painted("WINS", TextRole::Good, style)),
-    }
-}
-
-/// Formats locations as [`places`], in their color.
-pub(super) fn painted_places(spans: &[Span], view: &View<'_>, style: &TerminalStyle) -> String {
-    let places = places(spans, view);
-    let lines = places
-        .lines()
-        .map(|line| painted(line, TextRole::Place, style));
-    lines.collect::<Vec<_>>().join("\n")
-}
-
-/// Formats locations as `FILE:LINE`, several of one file as `FILE:LINE, :LINE`; one line per file.
-pub(super) fn places(spans: &[Span], view: &View<'_>) -> String {
-    let mut text = String::new();
-    let mut last: Option<(&str, usize)> = None;
-    for span in spans {
-        let place = view.place(*span);
-        let (path, line) = (place.path.as_str(), place.line);
-        match last {
-            Some(known) if known == (path, line) => continue,
-            Some((known, _)) if known == path => write!(text, ", :{line}"),
-            Some(_) => write!(text, "\n{}:{line}", clean(path)),
-            None => write!(text, "{}:{line}", clean(path)),
-        }
-        .expect("writing to a string cannot fail");
-        last = Some((path, line));
-    }
-    text
+fn step_text<At>(row: &ProvenanceStep<At>, style: &TerminalStyle) -> String {
+    let step = row.step.to_string();
+    let standing = match row.standing {
+        None => return clean(&step).into_owned(),
+        Some(ValuePrecedence::Lost) => painted("LOST", TextRole::Dim, style),
+        Some(ValuePrecedence::Wins) => painted("WINS", TextRole::Good, style),
+    };
+    format!("{}, {standing}", clean(&step))
 }
 
 fn write_leaves(
-    way: &ExplainedValue,
-    view: &View<'_>,
+    way: &ExplainedValue<AnswerPlace<'_>>,
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -295,7 +409,7 @@ fn write_leaves(
     for leaf in &way.leaves {
         let at = leaf
             .at
-            .map(|at| painted_places(&[at], view, style))
+            .map(|at| painted_places(&[at], style))
             .unwrap_or_default();
         writeln!(
             out,
@@ -311,7 +425,7 @@ fn write_leaves(
 }
 
 fn write_changes(
-    way: &ExplainedValue,
+    way: &ExplainedValue<AnswerPlace<'_>>,
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -322,7 +436,7 @@ fn write_changes(
     let heads = way
         .changes
         .iter()
-        .map(|change| format!("to change it {}", clean(&change.scope)));
+        .map(|change| format!("to change it {}", clean(&change.scope.to_string())));
     let heads: Vec<String> = heads.collect();
     let width = heads
         .iter()
@@ -384,12 +498,11 @@ fn site_name(site: Option<&str>) -> String {
 /// # Errors
 /// Fails if writing to `out` fails.
 pub fn write_values(
-    values: &[SiteValue],
-    view: &View<'_>,
+    values: &[SiteValue<AnswerPlace<'_>>],
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut groups: Vec<(String, Vec<&SiteValue>)> = Vec::new();
+    let mut groups: Vec<(String, Vec<&SiteValue<AnswerPlace<'_>>>)> = Vec::new();
     for value in values {
         let key = value.way.as_ref().map(value_key).unwrap_or_default();
         match groups.iter_mut().find(|(known, _)| *known == key) {
@@ -415,7 +528,7 @@ pub fn write_values(
             let site = site_name(member.site.as_deref());
             let at = member.way.as_ref().and_then(|way| way.set_at);
             let at = at
-                .map(|at| painted_places(&[at], view, style))
+                .map(|at| painted_places(&[at], style))
                 .unwrap_or_default();
             let line = format!("  {site:width$}  {at}", width = width.unwrap_or(0));
             writeln!(out, "{}", line.trim_end())?;
@@ -432,7 +545,7 @@ pub fn write_values(
 const MAX_SITES: usize = 8;
 
 /// Returns a key that is equal for equal values. It does not reveal whether secrets are equal.
-fn value_key(way: &ExplainedValue) -> String {
+fn value_key<At>(way: &ExplainedValue<At>) -> String {
     match &way.value {
         Some(value) if !holds_secret(value) => canonical(value),
         Some(value) if !value.secret => to_yaml(value, &emit::EmitOptions::default()),
@@ -449,8 +562,7 @@ fn holds_secret(value: &Node) -> bool {
 /// # Errors
 /// Fails if writing to `out` fails.
 pub fn write_why_not(
-    texts: &[TextTrace],
-    view: &View<'_>,
+    texts: &[TextTrace<AnswerPlace<'_>>],
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -463,9 +575,9 @@ pub fn write_why_not(
             text.place, text.document.schema, text.document.name
         );
         writeln!(out, "{}", clean(&of))?;
-        writeln!(out, "set at {}\n", painted_places(&[text.at], view, style))?;
-        write_rows(&text.route, view, style, out)?;
-        if text.reaches {
+        writeln!(out, "set at {}\n", painted_places(&[text.at], style))?;
+        write_rows(&text.route, style, out)?;
+        if text.reach == ReachState::Reaches {
             writeln!(out, "\nreaches the value")?;
             continue;
         }
@@ -474,7 +586,7 @@ pub fn write_why_not(
             let of = stop.document.name_and_layer();
             let line = format!("{} in {}", stop.step, of);
             writeln!(out, "  {}", clean(&line))?;
-            writeln!(out, "      {}", painted_places(&stop.at, view, style))?;
+            writeln!(out, "      {}", painted_places(&stop.at, style))?;
         }
     }
     Ok(())
@@ -485,21 +597,10 @@ pub fn write_why_not(
 /// # Errors
 /// Fails if writing to `out` fails.
 pub fn write_provenance_json(
-    values: &[SiteValue],
-    view: &View<'_>,
+    values: &[SiteValue<AnswerPlace<'_>>],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let sites = values.iter().map(|value| SiteValueForm {
-        site: value.site.as_deref(),
-        way: value.way.as_ref().map(|way| ProvenanceForm::new(way, view)),
-    });
-    write_json(
-        &ProvenanceReport {
-            version: VERSION,
-            sites: sites.collect(),
-        },
-        out,
-    )
+    write_versioned(&BTreeMap::from([("sites", values)]), out)
 }
 
 /// Writes traces of source values as JSON.
@@ -507,191 +608,8 @@ pub fn write_provenance_json(
 /// # Errors
 /// Fails if writing to `out` fails.
 pub fn write_why_not_json(
-    texts: &[TextTrace],
-    view: &View<'_>,
+    texts: &[TextTrace<AnswerPlace<'_>>],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let texts = texts.iter().map(|text| WhyNotForm {
-        document: &text.document,
-        place: &text.place,
-        at: PlaceForm::new(text.at, view),
-        route: text
-            .route
-            .iter()
-            .map(|row| RowForm::new(row, view))
-            .collect(),
-        reaches: text.reaches,
-        stops: text
-            .stops
-            .iter()
-            .map(|row| RowForm::new(row, view))
-            .collect(),
-    });
-    write_json(
-        &WhyNotReport {
-            version: VERSION,
-            texts: texts.collect(),
-        },
-        out,
-    )
-}
-
-#[derive(Serialize)]
-struct ProvenanceReport<'a> {
-    version: u32,
-    sites: Vec<SiteValueForm<'a>>,
-}
-
-#[derive(Serialize)]
-struct SiteValueForm<'a> {
-    site: Option<&'a str>,
-    way: Option<ProvenanceForm<'a>>,
-}
-
-#[derive(Serialize)]
-pub(super) struct ProvenanceForm<'a> {
-    document: &'a DocKey,
-    place: &'a str,
-    there: bool,
-    value: Option<NodeAsJson<'a>>,
-    secret_of: Option<&'a DocKey>,
-    set_at: Option<PlaceForm<'a>>,
-    rows: Vec<RowForm<'a>>,
-    changes: Vec<ChangeForm<'a>>,
-    leaves: Vec<LeafForm<'a>>,
-    more_leaves: bool,
-}
-
-#[derive(Serialize)]
-pub(super) struct PlaceForm<'a> {
-    file: &'a str,
-    line: usize,
-    column: usize,
-}
-
-#[derive(Serialize)]
-struct RowForm<'a> {
-    document: &'a DocKey,
-    step: &'a str,
-    note: Option<&'a str>,
-    at: Vec<PlaceForm<'a>>,
-    standing: Option<&'static str>,
-}
-
-#[derive(Serialize)]
-struct ChangeForm<'a> {
-    scope: &'a str,
-    row: usize,
-    sites: Vec<&'a str>,
-    reach: Option<ReachForm<'a>>,
-}
-
-#[derive(Serialize)]
-struct ReachForm<'a> {
-    outputs: usize,
-    sites: Vec<&'a str>,
-    shielded: Vec<&'a str>,
-}
-
-#[derive(Serialize)]
-struct LeafForm<'a> {
-    place: &'a str,
-    document: &'a DocKey,
-    at: Option<PlaceForm<'a>>,
-}
-
-#[derive(Serialize)]
-struct WhyNotReport<'a> {
-    version: u32,
-    texts: Vec<WhyNotForm<'a>>,
-}
-
-#[derive(Serialize)]
-struct WhyNotForm<'a> {
-    document: &'a DocKey,
-    place: &'a str,
-    at: PlaceForm<'a>,
-    route: Vec<RowForm<'a>>,
-    reaches: bool,
-    stops: Vec<RowForm<'a>>,
-}
-
-impl<'a> ProvenanceForm<'a> {
-    pub(super) fn new(way: &'a ExplainedValue, view: &View<'a>) -> Self {
-        let form = |node| NodeAsJson {
-            node,
-            order: KeyOrder::Document,
-            show_secrets: false,
-        };
-        Self {
-            document: &way.document,
-            place: &way.place,
-            there: way.value.is_some(),
-            value: way.value.as_ref().map(form),
-            secret_of: way.secret_of.as_ref(),
-            set_at: way.set_at.map(|at| PlaceForm::new(at, view)),
-            rows: way.rows.iter().map(|row| RowForm::new(row, view)).collect(),
-            changes: way.changes.iter().map(ChangeForm::new).collect(),
-            leaves: way
-                .leaves
-                .iter()
-                .map(|leaf| LeafForm::new(leaf, view))
-                .collect(),
-            more_leaves: way.more_leaves,
-        }
-    }
-}
-
-impl<'a> PlaceForm<'a> {
-    pub(super) fn new(span: Span, view: &View<'a>) -> Self {
-        let place = view.place(span);
-        Self {
-            file: place.path.as_str(),
-            line: place.line,
-            column: place.column,
-        }
-    }
-}
-
-impl<'a> RowForm<'a> {
-    fn new(row: &'a ProvenanceStep, view: &View<'a>) -> Self {
-        Self {
-            document: &row.document,
-            step: &row.step,
-            note: row.note,
-            at: row.at.iter().map(|at| PlaceForm::new(*at, view)).collect(),
-            standing: match row.standing {
-                ValuePrecedence::Alone => None,
-                ValuePrecedence::Lost => Some("lost"),
-                ValuePrecedence::Wins => Some("wins"),
-            },
-        }
-    }
-}
-
-impl<'a> ChangeForm<'a> {
-    fn new(change: &'a ChangeOption) -> Self {
-        let reach = change.reach.as_ref().map(|reach| ReachForm {
-            outputs: reach.outputs,
-            sites: reach.sites.iter().map(|site| &**site).collect(),
-            shielded: reach.shielded.iter().map(|site| &**site).collect(),
-        });
-        let sites = change.sites.iter().map(|site| &**site).collect();
-        Self {
-            scope: &change.scope,
-            row: change.row,
-            sites,
-            reach,
-        }
-    }
-}
-
-impl<'a> LeafForm<'a> {
-    fn new(leaf: &'a LeafOrigin, view: &View<'a>) -> Self {
-        Self {
-            place: &leaf.place,
-            document: &leaf.document,
-            at: leaf.at.map(|at| PlaceForm::new(at, view)),
-        }
-    }
+    write_versioned(&BTreeMap::from([("texts", texts)]), out)
 }
