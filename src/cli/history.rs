@@ -14,9 +14,9 @@ use layercake::commands::names::{Target, missing_arguments};
 use layercake::commands::provenance::ValueQuestion;
 use layercake::commands::sides::Range;
 use layercake::error::{Error, ErrorKind, shell_word};
-use layercake::report::blame::Blame;
-use layercake::report::log::{CommitEffect, LogEnd};
-use layercake::report::{self, View};
+use layercake::report::answer::blame::Blame;
+use layercake::report::answer::log::{CommitEffect, LogEnd};
+use layercake::report::{self, View, answer};
 use layercake::source::stop_on_interrupt;
 
 use super::arguments::{NameArgs, ReadingArgs, TargetArgs, TextFormat};
@@ -219,20 +219,20 @@ pub(super) fn log(
             print(|out| {
                 for effect in &commits {
                     report::write_for_people(out, |out| {
-                        report::log::write_commit(effect, &terminal.style, out)
+                        answer::log::write_commit(effect, &terminal.style, out)
                     })?;
                 }
-                report::log::write_end(commits.len(), end, out)
+                answer::log::write_end(commits.len(), end, out)
             })?;
         }
         LogFormat::Text => print_as_found(&selection, &request, terminal)?,
         LogFormat::Json => {
             let (commits, end) = collected(&selection, &request, terminal)?;
-            print(|out| report::log::write_log_json(&commits, end, out))?;
+            print(|out| answer::log::write_log_json(&commits, end, out))?;
         }
         LogFormat::Markdown => {
             let (commits, end) = collected(&selection, &request, terminal)?;
-            print(|out| report::log::write_log_markdown(&commits, end, out))?;
+            print(|out| answer::log::write_log_markdown(&commits, end, out))?;
         }
     }
     Ok(exit_code(&stop, ExitCode::SUCCESS))
@@ -271,7 +271,7 @@ fn print_as_found(
         let mut write = |effect: CommitEffect| {
             commits += 1;
             written = report::write_for_people(out, |out| {
-                report::log::write_commit(&effect, &terminal.style, out)
+                answer::log::write_commit(&effect, &terminal.style, out)
             });
             written = written.as_ref().map_or(Ok(()), |()| out.flush());
             written.is_ok()
@@ -279,7 +279,7 @@ fn print_as_found(
         outcome = terminal.watch(|control| log::run(selection, request, control, &mut write));
         written?;
         match &outcome {
-            Ok(end) => report::log::write_end(commits, *end, out),
+            Ok(end) => answer::log::write_end(commits, *end, out),
             Err(_) => Ok(()),
         }
     })?;
@@ -385,10 +385,10 @@ fn print_blame(
     let (view, style) = (view(&checked), &terminal.style);
     print(|out| match format {
         BlameFormat::Text => {
-            report::write_for_people(out, |out| report::blame::write(&blame, &view, style, out))
+            report::write_for_people(out, |out| answer::blame::write(&blame, &view, style, out))
         }
-        BlameFormat::Json => report::blame::write_blame_json(&blame, &view, out),
-        BlameFormat::Porcelain => report::blame::write_porcelain(&blame, &view, out),
+        BlameFormat::Json => answer::blame::write_blame_json(&blame, &view, out),
+        BlameFormat::Porcelain => answer::blame::write_porcelain(&blame, &view, out),
     })?;
     Ok(exit_code(
         &request.history.stop,
@@ -409,7 +409,7 @@ fn print_steps_as_found(
         let mut write = |part: &Blame, view: &View<'_>| {
             if written.is_ok() {
                 written = report::write_for_people(out, |out| {
-                    report::blame::write_steps(part, is_first, view, style, out)
+                    answer::blame::write_steps(part, is_first, view, style, out)
                 })
                 .and_then(|()| out.flush());
                 is_first = false;
@@ -429,7 +429,7 @@ fn print_steps_as_found(
             }
         };
         report::write_for_people(out, |out| {
-            report::blame::write_end(&blame, &view(&checked), style, out)
+            answer::blame::write_end(&blame, &view(&checked), style, out)
         })?;
         outcome = Some(Ok(exit_code_of_answer(&checked)));
         Ok(())

@@ -15,7 +15,7 @@ use layercake::commands::sides::{ChosenSide, ChosenSides, MergeBase, SideSelecti
 use layercake::commands::{self, Selection};
 use layercake::error::{Error, ErrorKind};
 use layercake::report::answer::provenance::SiteValue;
-use layercake::report::answer::{graph, impact, provenance, since};
+use layercake::report::answer::{graph, impact, provenance, since, write_answer, write_list};
 use layercake::report::{self, View};
 
 use super::arguments::{
@@ -184,7 +184,7 @@ pub(super) fn sites(
         SitesFormat::Table => report::write_for_people(out, |out| {
             report::sites::write(&listed.rows, &terminal.style, out)
         }),
-        SitesFormat::Json => report::model::site_rows(&listed.rows, out),
+        SitesFormat::Json => write_list("sites", &listed.rows, out),
     })?;
     for site in &listed.undefined {
         complain(&format!(
@@ -282,7 +282,7 @@ pub(super) fn explain_value(
             let since = since.located(view);
             match format {
                 TextFormat::Text => since::write_provenance_since(&since, style, out),
-                TextFormat::Json => since::write_provenance_since_json(&since, out),
+                TextFormat::Json => write_answer(&since, out),
             }
         });
     }
@@ -294,7 +294,7 @@ pub(super) fn explain_value(
             let texts: Vec<_> = texts.into_iter().map(|text| text.located(view)).collect();
             match format {
                 TextFormat::Text => provenance::write_why_not(&texts, style, out),
-                TextFormat::Json => provenance::write_why_not_json(&texts, out),
+                TextFormat::Json => write_list("texts", &texts, out),
             }
         });
     }
@@ -305,7 +305,7 @@ pub(super) fn explain_value(
             let values: Vec<_> = values.into_iter().map(|it| it.located(view)).collect();
             match format {
                 TextFormat::Text => provenance::write_values(&values, style, out),
-                TextFormat::Json => provenance::write_provenance_json(&values, out),
+                TextFormat::Json => write_list("sites", &values, out),
             }
         });
     }
@@ -318,7 +318,7 @@ pub(super) fn explain_value(
             TextFormat::Json => {
                 let site = way.site.clone();
                 let way = Some(way);
-                provenance::write_provenance_json(&[SiteValue { site, way }], out)
+                write_list("sites", &[SiteValue { site, way }], out)
             }
         }
     })
@@ -421,7 +421,7 @@ pub(super) fn impact(
         let impact = impact.located(view);
         match format {
             TextFormat::Text => impact::write(&impact, &terminal.style, out),
-            TextFormat::Json => impact::write_impact_json(&impact, out),
+            TextFormat::Json => write_answer(&impact, out),
         }
     })
 }
@@ -471,7 +471,7 @@ pub(super) fn graph(
         }
         GraphFormat::Dot => graph::write_dot(&graphs, out),
         GraphFormat::Mermaid => graph::write_mermaid(&graphs, out),
-        GraphFormat::Json => graph::write_graph_json(&graphs, out),
+        GraphFormat::Json => write_list("sites", &graphs, out),
     })?;
     complain(&unread(&checked));
     complain(&problems(&checked));

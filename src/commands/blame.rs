@@ -19,8 +19,8 @@ use crate::check::{
 };
 use crate::error::{Error, ErrorKind};
 use crate::report::View;
-use crate::report::blame::{Blame, BlameAnswer, BlamedCommit};
-use crate::report::log::LogEnd;
+use crate::report::answer::blame::{Blame, BlameAnswer, BlamedCommit};
+use crate::report::answer::log::LogEnd;
 use crate::source::RepoPath;
 
 /// Request for the commits behind values of a site.

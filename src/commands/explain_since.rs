@@ -14,7 +14,7 @@ use crate::edit::{Edit, Text};
 use crate::error::{Error, ErrorKind};
 use crate::render::replay::Replay;
 use crate::report::answer::provenance::ExplainedValue;
-use crate::report::answer::since::{MissingValue, ProvenanceDiff, ProvenanceSide, SideName};
+use crate::report::answer::since::{ProvenanceDiff, ProvenanceSide, SideName};
 use crate::source::Span;
 use crate::yaml::diff;
 
@@ -88,8 +88,8 @@ pub fn run(
     let side = |name, answer: Option<Result<TracedValue, Error>>| {
         let (way, missing) = match answer {
             Some(Ok(answer)) => (Some(answer.way), None),
-            Some(Err(error)) => (None, Some(MissingValue::Error(error.to_string()))),
-            None => (None, Some(MissingValue::Site(site.to_owned()))),
+            Some(Err(error)) => (None, Some(error.to_string())),
+            None => (None, Some(format!("site `{site}` not found"))),
         };
         ProvenanceSide { name, way, missing }
     };

@@ -13,7 +13,7 @@ use super::{Project, Selection, configuration};
 use crate::cancel::Cancel;
 use crate::check::{self, Further, SiteState};
 use crate::error::{Error, ErrorKind};
-use crate::report::blame::BlameEnd;
+use crate::report::answer::blame::BlameEnd;
 use crate::source::{
     CommitReader, ContentId, Excluding, LoggedCommit, RepoPath, Repository, SharedTree, Tree,
     WorkTree, seconds_of_date,

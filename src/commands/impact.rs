@@ -16,7 +16,7 @@ use crate::render::flow::{
 use crate::render::replay::Replay;
 use crate::report::answer::HopKind;
 use crate::report::answer::impact::{
-    ControlPart, Impact, ImpactHop, ImpactOutput, ImpactShield, ImpactText, TextPart,
+    Impact, ImpactHop, ImpactOutput, ImpactShield, ImpactText, TextPart,
 };
 use crate::source::{DocKey, RepoPath, Span};
 use crate::system::deckhand::document::Document;
@@ -118,10 +118,8 @@ fn of_place(
         docs => Answer::Needs(docs),
     })?;
     let sites = answers.into_values().collect();
-    let impact = Impact {
-        sites: site_names(&workspace),
-        ..gather(place, line, sites)
-    };
+    let mut impact = gather(place, line, sites);
+    impact.sites = site_names(&workspace);
     let checked = workspace.close();
     let is_given = |at: &&Span| {
         let path = checked.sources.path_of(**at);
@@ -208,7 +206,7 @@ fn of_site(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> 
     for (doc, recipe) in given_documents(site, given) {
         impact.reads = true;
         match line {
-            None => impact.add_whole(site, &replay, doc, ControlPart::Document),
+            None => impact.add_whole(site, &replay, doc, TextPart::Document),
             Some(number) => {
                 let line = Line {
                     file: site.sources.written(recipe.span).file,
@@ -234,7 +232,7 @@ impl SiteImpact {
         if places.is_empty() || only_steers {
             match site.sets.member(doc) {
                 None => self.add_steering(site, replay, doc, line),
-                Some(_) => self.add_whole(site, replay, doc, ControlPart::MergeSettings),
+                Some(_) => self.add_whole(site, replay, doc, TextPart::MergeSettings),
             }
             return;
         }
@@ -282,7 +280,7 @@ impl SiteImpact {
         site: &RenderedSite<'_>,
         replay: &Replay<'_>,
         doc: DocId,
-        (field, line): (ControlPart, Line),
+        (field, line): (TextPart, Line),
     ) {
         let recipe = site.graph.recipe(doc);
         let steps = recipe
@@ -290,7 +288,7 @@ impl SiteImpact {
             .iter()
             .filter(|step| line.touches(step.at, site));
         let paths = steps.flat_map(|step| paths_of(&step, site)).collect();
-        self.add_text(site, doc, TextPart::Control(field), paths);
+        self.add_text(site, doc, field, paths);
         let is_substitution = |index: usize| {
             let step = recipe.step(index);
             matches!(step.op, Op::Substitute(_)) && line.touches(step.at, site)
@@ -317,10 +315,10 @@ impl SiteImpact {
         site: &RenderedSite<'_>,
         replay: &Replay<'_>,
         doc: DocId,
-        (field, line): (ControlPart, Line),
+        (field, line): (TextPart, Line),
     ) {
         let recipe = site.graph.recipe(doc);
-        self.add_text(site, doc, TextPart::Control(field), Vec::new());
+        self.add_text(site, doc, field, Vec::new());
         if recipe.emit {
             self.outputs
                 .entry((recipe.key.clone(), Vec::new()))
@@ -381,16 +379,16 @@ impl SiteImpact {
         site: &RenderedSite<'_>,
         replay: &Replay<'_>,
         doc: DocId,
-        field: ControlPart,
+        field: TextPart,
     ) {
-        self.add_text(site, doc, TextPart::Control(field), Vec::new());
+        self.add_text(site, doc, field, Vec::new());
         self.add_flow(site, &flow_of_document(replay, doc), false);
     }
 
     /// Adds a line without effect.
     fn add_inert(&mut self, site: &RenderedSite<'_>, doc: DocId, line: Line) {
         if let Some(part) = line.inert_part(site) {
-            self.add_text(site, doc, TextPart::Inert(part), Vec::new());
+            self.add_text(site, doc, part, Vec::new());
         }
     }
 
@@ -484,14 +482,11 @@ fn is_start(line: Line, doc: DocId, site: &RenderedSite<'_>) -> bool {
 /// Field of a document outside of its data that a line belongs to.
 enum Control {
     /// An action or a substitution.
-    Step(ControlPart),
+    Step(TextPart),
     /// A field that relates documents.
-    Relation {
-        field: ControlPart,
-        affects: Affects,
-    },
+    Relation { field: TextPart, affects: Affects },
     /// Another field.
-    Other(ControlPart),
+    Other(TextPart),
 }
 
 /// Relations of a document that depend on a field.
@@ -510,13 +505,13 @@ impl Control {
             .iter()
             .any(|action| touches(Some(action.at)))
         {
-            return Self::Step(ControlPart::Action);
+            return Self::Step(TextPart::Action);
         }
         if document
             .substitutions()
             .any(|entry| touches(Some(entry.span)))
         {
-            return Self::Step(ControlPart::Substitution);
+            return Self::Step(TextPart::Substitution);
         }
         let relation = |field, affects| Self::Relation { field, affects };
         if document
@@ -524,7 +519,7 @@ impl Control {
             .iter()
             .any(|(key, node)| touches(Some(key.span.to(node.span))))
         {
-            return relation(ControlPart::Label, Affects::Children);
+            return relation(TextPart::Label, Affects::Children);
         }
         let selector = document
             .parent_selector
@@ -532,32 +527,24 @@ impl Control {
             .map(|selector| selector.span);
         let layer = document.layer.as_ref().map(|layer| layer.span);
         let relations = [
-            (ControlPart::ParentSelector, selector, Affects::Parent),
-            (
-                ControlPart::Replacement,
-                document.replacement,
-                Affects::Parent,
-            ),
-            (ControlPart::Layer, layer, Affects::Both),
-            (ControlPart::Name, Some(document.name_span), Affects::Both),
-            (
-                ControlPart::Schema,
-                Some(document.schema_span),
-                Affects::Both,
-            ),
+            (TextPart::ParentSelector, selector, Affects::Parent),
+            (TextPart::Replacement, document.replacement, Affects::Parent),
+            (TextPart::Layer, layer, Affects::Both),
+            (TextPart::Name, Some(document.name_span), Affects::Both),
+            (TextPart::Schema, Some(document.schema_span), Affects::Both),
         ];
         let mut relations = relations.into_iter();
         if let Some((field, _, affects)) = relations.find(|(_, span, _)| touches(*span)) {
             return relation(field, affects);
         }
         let others = [
-            (ControlPart::Metadata, Some(document.metadata_span)),
-            (ControlPart::Data, document.data_key),
-            (ControlPart::Data, Some(document.data.span)),
+            (TextPart::Metadata, Some(document.metadata_span)),
+            (TextPart::Data, document.data_key),
+            (TextPart::Data, Some(document.data.span)),
         ];
         let mut others = others.into_iter();
         let found = others.find(|(_, span)| touches(*span));
-        Self::Other(found.map_or(ControlPart::Document, |(field, _)| field))
+        Self::Other(found.map_or(TextPart::Document, |(field, _)| field))
     }
 }
 

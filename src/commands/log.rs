@@ -13,7 +13,7 @@ use crate::check::{ProgressUnit, RunControl, Settings, SiteStates, StateAs, Stat
 use crate::compare::Change;
 use crate::error::{Error, ErrorKind};
 use crate::report::View;
-use crate::report::log::{CommitEffect, LogEnd, OutputEffect, SiteEffect, UnusableSite};
+use crate::report::answer::log::{CommitEffect, LogEnd, OutputEffect, SiteEffect, UnusableSite};
 use crate::source::DocKey;
 use crate::yaml::diff::Difference;
 use crate::yaml::path::Location;
@@ -271,8 +271,9 @@ fn on_site(
     let on_site = match at_hand.site(head)? {
         Known::Not(at) => {
             done.unusable.insert(head, at);
-            let at = at.map(|at| states.file_and_line(at));
-            Some(OnSite::Unusable(UnusableSite { site, at }))
+            let (file, line) = at.map(|at| states.file_and_line(at)).unzip();
+            let file = file.map(|path| path.to_string());
+            Some(OnSite::Unusable(UnusableSite { site, file, line }))
         }
         Known::Is(_) => {
             let is_known = |commit| {

@@ -14,11 +14,11 @@ use crate::merge::Strategy;
 use crate::near::list;
 use crate::render::flow::{Flow, Reached, Stop};
 use crate::render::replay::{Hop, Replay, Via};
-use crate::report::answer::impact::InertPart;
+use crate::report::answer::impact::TextPart;
 use crate::report::answer::provenance::{
     ExplainedValue, LeafOrigin, ProvenanceStep, StepNote, ValuePrecedence,
 };
-use crate::report::answer::{Operation, ParentStep, StepAction, StepKind, SubstitutionKind};
+use crate::report::answer::{Operation, ParentStep, StepAction, StepKind};
 use crate::source::{DocKey, FileId, Span};
 use crate::yaml::path::{Location, Path, Piece, Segment, children};
 use crate::yaml::{Key, Mapping, Node};
@@ -353,9 +353,10 @@ impl RouteRows<'_, '_> {
 
     fn add_inherited(&mut self, hop: &Hop, standing: Option<ValuePrecedence>) {
         hop.from.iter().for_each(|from| self.add(from, standing));
-        let step = StepKind::Inherited {
+        let step = StepKind::Layered {
             parent: self.parent(hop),
             action: self.action(hop),
+            own: None,
         };
         let mut at = self.laid_at(hop);
         let own = hop.location.get(&self.recipe(hop).data);
@@ -387,7 +388,7 @@ impl RouteRows<'_, '_> {
         let step = StepKind::Layered {
             parent,
             action: self.action(hop),
-            has_value: hop.value.is_some(),
+            own: Some(hop.value.is_some()),
         };
         at.extend(hop.at.first());
         at.extend(hop.from.iter().flat_map(|own| own.at.iter().copied()));
@@ -404,11 +405,7 @@ impl RouteRows<'_, '_> {
                 let to = substitution.writing.to.iter();
                 let to = to.filter(|to| hop.at.contains(&to.path.span));
                 StepKind::Substituted {
-                    how: match hop.via {
-                        Via::Made => SubstitutionKind::Created,
-                        Via::Pattern => SubstitutionKind::Pattern,
-                        _ => SubstitutionKind::Whole,
-                    },
+                    via: hop.via,
                     from: substitution.writing.from.value.to_string(),
                     to: to.map(|to| to.path.value.text().to_owned()).collect(),
                 }
@@ -430,11 +427,8 @@ impl RouteRows<'_, '_> {
         if let Some(lost) = &hop.lost {
             self.add(lost, Some(ValuePrecedence::Lost));
         }
-        let step = match self.step(hop).map(|step| step.op) {
-            Some(Op::Substitute(substitution)) => {
-                StepKind::RemovedBySubstitution(substitution.writing.from.value.to_string())
-            }
-            Some(Op::Merge { .. } | Op::Combine(_)) => StepKind::Removed(self.action(hop)),
+        let step = match hop.step {
+            Some(_) => StepKind::Removed(self.action(hop)),
             None => StepKind::TooLarge,
         };
         self.push(hop, step, hop.at.clone(), Some(ValuePrecedence::Wins));
@@ -447,14 +441,8 @@ impl RouteRows<'_, '_> {
         at: Vec<Span>,
         standing: Option<ValuePrecedence>,
     ) {
-        let document = self.recipe(hop).key.clone();
-        self.rows.push(ProvenanceStep {
-            document,
-            step,
-            note: None,
-            at,
-            standing,
-        });
+        let row = row(self.site, hop.doc, step, at);
+        self.rows.push(ProvenanceStep { standing, ..row });
         self.numbers.insert(hop.doc, self.rows.len());
     }
 
@@ -562,12 +550,12 @@ impl Line {
     }
 
     /// Content of a line without an effect on any document; `None` if it may have one.
-    pub(crate) fn inert_part(self, site: &RenderedSite<'_>) -> Option<InertPart> {
+    pub(crate) fn inert_part(self, site: &RenderedSite<'_>) -> Option<TextPart> {
         let text = site.sources.get(self.file).text();
         match text.lines().nth(self.number)?.trim() {
-            "" => Some(InertPart::EmptyLine),
-            "---" | "..." => Some(InertPart::Mark),
-            line if line.starts_with('#') => Some(InertPart::Comment),
+            "" => Some(TextPart::EmptyLine),
+            "---" | "..." => Some(TextPart::Mark),
+            line if line.starts_with('#') => Some(TextPart::Comment),
             _ => None,
         }
     }
@@ -658,22 +646,21 @@ pub(crate) fn route(flow: &Flow, index: usize) -> Vec<&Reached> {
 
 /// A place that a flow reached, as a step.
 pub(crate) fn reached_row(site: &RenderedSite<'_>, reached: &Reached) -> ProvenanceStep {
-    ProvenanceStep {
-        document: site.graph.recipe(reached.doc).key.clone(),
-        step: StepKind::Reached(reached.via.into(), place_text(site, reached)),
-        note: None,
-        at: reached.at.clone(),
-        standing: None,
-    }
+    let step = StepKind::Reached(reached.via.into(), place_text(site, reached));
+    row(site, reached.doc, step, reached.at.clone())
 }
 
 /// A place at which a flow stops, as a step.
 pub(crate) fn stop_row(site: &RenderedSite<'_>, stop: &Stop) -> ProvenanceStep {
+    row(site, stop.doc, StepKind::Stopped(stop.why), vec![stop.by])
+}
+
+fn row(site: &RenderedSite<'_>, doc: DocId, step: StepKind, at: Vec<Span>) -> ProvenanceStep {
     ProvenanceStep {
-        document: site.graph.recipe(stop.doc).key.clone(),
-        step: StepKind::Stopped(stop.why),
+        document: site.graph.recipe(doc).key.clone(),
+        step,
         note: None,
-        at: vec![stop.by],
+        at,
         standing: None,
     }
 }

@@ -33,7 +33,6 @@
 
 pub mod answer;
 pub mod baseline;
-pub mod blame;
 pub mod cloud_config;
 mod cut;
 pub mod difference;
@@ -44,7 +43,6 @@ mod gitlab;
 mod html;
 mod junit;
 mod links;
-pub mod log;
 mod markdown;
 pub mod model;
 pub mod page;
@@ -75,6 +73,8 @@ pub use view::View;
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
+
+use serde::Serialize;
 
 use self::signs::Signs;
 use crate::source::{DocKey, RepoPath};
@@ -139,11 +139,12 @@ pub struct DocumentOptions {
 }
 
 /// A row of `sites`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SiteRow {
     /// Name of the site; `None` for files without a site layout.
     pub site: Option<Arc<str>>,
     /// Type of the site; `None` for files without a site layout.
+    #[serde(rename = "type")]
     pub site_type: Option<Arc<str>>,
     /// Number of files.
     pub files: usize,

@@ -155,6 +155,7 @@ const RESTRICTED: &[(&str, &[&str])] = &[
             "engine/compare/",
             "diagnostic.rs",
             "engine/edit.rs",
+            "source/git/log.rs",
             "source/key.rs",
             "source/used.rs",
             "triage/mod.rs",

@@ -17,10 +17,10 @@ use crate::edit::{Edit, EditId};
 use crate::error::{Error, ErrorKind};
 use crate::graph::Recipe;
 use crate::render::replay::Replay;
-use crate::report::answer::provenance::{ReachState, TextTrace};
-use crate::report::blame::{
+use crate::report::answer::blame::{
     Blame, BlameAnswer, BlameCause, BlameEnd, BlamedChange, BlamedFinding, ReachStep, TextHistory,
 };
+use crate::report::answer::provenance::{ReachState, TextTrace};
 use crate::source::{DocKey, RepoPath, Span};
 use crate::yaml::path::Location;
 
@@ -327,8 +327,6 @@ impl BlameRun<'_> {
                 document: subject.document,
                 place: trace.place.clone(),
                 at: trace.at,
-                output: subject.output,
-                output_place: subject.place.to_string(),
                 reach: trace.reach,
                 steps: steps.remove(&index).unwrap_or_default(),
             });

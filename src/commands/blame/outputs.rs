@@ -18,7 +18,7 @@ use crate::edit::EditId;
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Recipe};
 use crate::report::View;
-use crate::report::blame::{
+use crate::report::answer::blame::{
     Blame, BlameAnswer, BlameCause, BlameEnd, BlamedChange, BlamedOutput, BlamedValue,
     FurtherCommit, ValueHistory, ValueStep,
 };

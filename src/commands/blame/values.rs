@@ -9,7 +9,7 @@ use super::walk::{Before, CommitsAtHand, Done, Known, OutputAt};
 use crate::commands::history::CommitIndex;
 use crate::compare::{Change, Status};
 use crate::edit::Edit;
-use crate::report::blame::{BlameCause, BlameEnd, FurtherCommit};
+use crate::report::answer::blame::{BlameCause, BlameEnd, FurtherCommit};
 use crate::source::{DocKey, FileId};
 use crate::yaml::Node;
 use crate::yaml::diff::{Counterparts, Difference, ListKeys, identical, same};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::{AnswerPlace, painted_places, places, write_versioned};
+use super::{AnswerPlace, painted_places, places};
 use crate::report::printable::{clean, is_harmful};
 use crate::report::story::SiteNames;
 use crate::report::terminal::painted;
@@ -369,12 +369,4 @@ fn entities(text: &str) -> String {
         }
     }
     escaped
-}
-
-/// Writes the graphs of all sites as JSON.
-///
-/// # Errors
-/// Fails if writing to `out` fails.
-pub fn write_graph_json(graphs: &[ShownGraph<'_>], out: &mut dyn Write) -> io::Result<()> {
-    write_versioned(&BTreeMap::from([("sites", graphs)]), out)
 }

@@ -9,7 +9,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::step::{HopKind, describe_stop};
-use super::{AnswerPlace, painted_places, write_versioned};
+use super::{AnswerPlace, painted_places};
 use crate::render::flow::Why;
 use crate::report::printable::clean;
 use crate::report::story::SiteNames;
@@ -67,14 +67,6 @@ pub(crate) struct ImpactText {
 pub(crate) enum TextPart {
     /// A value of the document's data, by its path.
     Value(String),
-    /// A part that controls how documents are rendered or selected.
-    Control(ControlPart),
-    /// A part without meaning.
-    Inert(InertPart),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ControlPart {
     Document,
     Action,
     Substitution,
@@ -87,13 +79,17 @@ pub(crate) enum ControlPart {
     Metadata,
     Data,
     MergeSettings,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum InertPart {
     EmptyLine,
     Mark,
     Comment,
+}
+
+impl TextPart {
+    /// Whether it controls how documents are rendered or selected.
+    fn is_control(&self) -> bool {
+        use TextPart::{Comment, EmptyLine, Mark, Value};
+        !matches!(self, Value(_) | EmptyLine | Mark | Comment)
+    }
 }
 
 /// An output that a source element reaches.
@@ -125,11 +121,8 @@ pub(crate) struct ImpactShield<At = Span> {
 impl Impact {
     /// Sorts outputs and stops by their words, and replaces spans with visible places.
     pub fn located<'v>(mut self, view: &View<'v>) -> Impact<AnswerPlace<'v>> {
-        let words = |route: &[ImpactHop]| -> Vec<String> {
-            route.iter().map(ImpactHop::to_string).collect()
-        };
         self.outputs
-            .sort_by_cached_key(|it| (it.document.clone(), words(&it.route), it.places.clone()));
+            .sort_by_cached_key(|it| (it.document.clone(), it.words(), it.places.clone()));
         self.stops
             .sort_by_key(|stop| (stop.document.clone(), describe_stop(stop.why), stop.at));
         let stops = self.stops.into_iter().map(|stop| ImpactShield {
@@ -153,29 +146,32 @@ impl Impact {
     }
 }
 
+impl ImpactOutput {
+    /// Words of the hops.
+    fn words(&self) -> Vec<String> {
+        self.route.iter().map(ImpactHop::to_string).collect()
+    }
+}
+
 impl Display for TextPart {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             TextPart::Value(place) => place,
-            TextPart::Control(part) => match part {
-                ControlPart::Document => "the whole document",
-                ControlPart::Action => "an action",
-                ControlPart::Substitution => "a substitution",
-                ControlPart::Label => "a label",
-                ControlPart::ParentSelector => "its parentSelector",
-                ControlPart::Replacement => "its replacement",
-                ControlPart::Layer => "its layer",
-                ControlPart::Name => "its name",
-                ControlPart::Schema => "its schema",
-                ControlPart::Metadata => "its metadata",
-                ControlPart::Data => "its data",
-                ControlPart::MergeSettings => "its merge settings",
-            },
-            TextPart::Inert(part) => match part {
-                InertPart::EmptyLine => "an empty line",
-                InertPart::Mark => "a mark between documents",
-                InertPart::Comment => "a comment",
-            },
+            TextPart::Document => "the whole document",
+            TextPart::Action => "an action",
+            TextPart::Substitution => "a substitution",
+            TextPart::Label => "a label",
+            TextPart::ParentSelector => "its parentSelector",
+            TextPart::Replacement => "its replacement",
+            TextPart::Layer => "its layer",
+            TextPart::Name => "its name",
+            TextPart::Schema => "its schema",
+            TextPart::Metadata => "its metadata",
+            TextPart::Data => "its data",
+            TextPart::MergeSettings => "its merge settings",
+            TextPart::EmptyLine => "an empty line",
+            TextPart::Mark => "a mark between documents",
+            TextPart::Comment => "a comment",
         })
     }
 }
@@ -192,12 +188,6 @@ impl Serialize for TextPart {
         part.serialize_field("what", &self.to_string())?;
         part.serialize_field("is_value", &matches!(self, TextPart::Value(_)))?;
         part.end()
-    }
-}
-
-impl Serialize for ImpactHop {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }
 
@@ -243,12 +233,7 @@ pub fn write(
         )?;
     }
     write_rest(impact.texts.len(), out)?;
-    if impact
-        .texts
-        .iter()
-        .any(|text| matches!(text.part, TextPart::Control(_)))
-        && impact.has_line
-    {
+    if impact.texts.iter().any(|text| text.part.is_control()) && impact.has_line {
         writeln!(
             out,
             "  this line controls rendering: anything its document reaches could change"
@@ -322,8 +307,7 @@ fn write_output(
         )?;
     }
     if !output.route.is_empty() {
-        let route: Vec<String> = output.route.iter().map(ImpactHop::to_string).collect();
-        let route = wrap(&clean(&route.join(", ")), columns, "    ", "    ");
+        let route = wrap(&clean(&output.words().join(", ")), columns, "    ", "    ");
         writeln!(out, "{route}")?;
     }
     write_sites(&output.sites, names, columns, out)
@@ -389,12 +373,4 @@ fn write_stop(
     writeln!(out, "{}", wrap(&clean(&of), style.columns(), "  ", "    "))?;
     writeln!(out, "    {}", painted_places(&[stop.at], style))?;
     write_sites(&stop.sites, names, style.columns(), out)
-}
-
-/// Writes the possible effects of a line as JSON.
-///
-/// # Errors
-/// Fails if writing to `out` fails.
-pub fn write_impact_json(impact: &Impact<AnswerPlace<'_>>, out: &mut dyn Write) -> io::Result<()> {
-    write_versioned(impact, out)
 }

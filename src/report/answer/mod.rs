@@ -2,17 +2,18 @@
 //! JSON: only its places change from [`Span`]s to [`AnswerPlace`]s, when it is known which texts are
 //! secret. Its words are written here; code that asks compares enums.
 
+pub mod blame;
 pub mod graph;
 pub mod impact;
+pub mod log;
 pub mod provenance;
 pub mod since;
 mod step;
 
-pub(crate) use self::step::{
-    HopKind, Operation, ParentStep, StepAction, StepKind, SubstitutionKind,
-};
+pub(crate) use self::step::{HopKind, Operation, ParentStep, StepAction, StepKind};
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter, Write as _};
 use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
@@ -25,6 +26,27 @@ use super::{TerminalStyle, View};
 use crate::source::Span;
 use crate::yaml::Node;
 use crate::yaml::json::{KeyOrder, NodeAsJson};
+
+/// Serializes values as their words.
+macro_rules! serialize_words {
+    ($($words:ty),*) => {
+        $(impl Serialize for $words {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        })*
+    };
+}
+
+serialize_words!(
+    blame::BlameEnd,
+    impact::ImpactHop,
+    provenance::ChangeScope,
+    provenance::ReachState,
+    provenance::StepNote,
+    since::SideName,
+    step::StepKind
+);
 
 /// Visible start of a place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -43,10 +65,12 @@ impl<'v> AnswerPlace<'v> {
             column: place.column,
         }
     }
+}
 
-    fn all(spans: Vec<Span>, view: &View<'v>) -> Vec<Self> {
-        let spans = spans.into_iter();
-        spans.map(|span| Self::new(span, view)).collect()
+/// File and line.
+impl Display for AnswerPlace<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", clean(self.file), self.line)
     }
 }
 
@@ -63,15 +87,16 @@ fn painted_places(at: &[AnswerPlace<'_>], style: &TerminalStyle) -> String {
 fn places(at: &[AnswerPlace<'_>]) -> String {
     let mut text = String::new();
     let mut last: Option<(&str, usize)> = None;
-    for AnswerPlace { file, line, .. } in at {
+    for place in at {
+        let AnswerPlace { file, line, .. } = *place;
         match last {
-            Some(known) if known == (file, *line) => continue,
-            Some((known, _)) if known == *file => write!(text, ", :{line}"),
-            Some(_) => write!(text, "\n{}:{line}", clean(file)),
-            None => write!(text, "{}:{line}", clean(file)),
+            Some(known) if known == (file, line) => continue,
+            Some((known, _)) if known == file => write!(text, ", :{line}"),
+            Some(_) => write!(text, "\n{place}"),
+            None => write!(text, "{place}"),
         }
         .expect("writing to a string cannot fail");
-        last = Some((file, *line));
+        last = Some((file, line));
     }
     text
 }
@@ -83,19 +108,38 @@ struct Versioned<'a, T> {
     answer: &'a T,
 }
 
+/// Writes a list of answers as JSON, with this name.
+///
+/// # Errors
+/// Fails if writing to `out` fails.
+pub fn write_list(name: &str, answers: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    write_answer(&BTreeMap::from([(name, answers)]), out)
+}
+
 /// Writes an answer as JSON.
-fn write_versioned(answer: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    let version = VERSION;
-    write_json(&Versioned { version, answer }, out)
+///
+/// # Errors
+/// Fails if writing to `out` fails.
+pub fn write_answer(answer: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    write_json(
+        &Versioned {
+            version: VERSION,
+            answer,
+        },
+        out,
+    )
 }
 
 /// Serializes a value without its secrets.
 #[expect(clippy::ref_option, reason = "serde passes a reference")]
 fn without_secrets<S: Serializer>(node: &Option<Node>, serializer: S) -> Result<S::Ok, S::Error> {
-    let node = node.as_ref().map(|node| NodeAsJson {
+    node.as_ref().map(as_json).serialize(serializer)
+}
+
+fn as_json(node: &Node) -> NodeAsJson<'_> {
+    NodeAsJson {
         node,
         order: KeyOrder::Document,
         show_secrets: false,
-    });
-    node.serialize(serializer)
+    }
 }

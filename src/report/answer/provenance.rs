@@ -3,7 +3,6 @@
 //! Of a secret, only its document is reported: its value is `(hidden)`, and no location below it is
 //! passed in.
 
-use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter, Write as _};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -11,7 +10,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use super::step::{StepKind, describe_stop};
-use super::{AnswerPlace, painted_places, without_secrets, write_versioned};
+use super::{AnswerPlace, painted_places, without_secrets};
 use crate::render::flow::Why;
 use crate::report::printable::clean;
 use crate::report::terminal::painted;
@@ -102,7 +101,11 @@ impl ProvenanceStep {
             document: row.document,
             step: row.step,
             note: row.note,
-            at: AnswerPlace::all(row.at, view),
+            at: row
+                .at
+                .into_iter()
+                .map(|at| AnswerPlace::new(at, view))
+                .collect(),
             standing: row.standing,
         });
         steps.collect()
@@ -110,11 +113,11 @@ impl ProvenanceStep {
 }
 
 /// State of the own data of a document that inherits a value.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum StepNote {
-    #[serde(rename = "own data has another value that no action applies")]
+    /// It has another value that no action applies.
     Unapplied,
-    #[serde(rename = "own data has no such key")]
+    /// It does not have the key.
     NoKey,
 }
 
@@ -261,6 +264,15 @@ impl Display for ReachState {
     }
 }
 
+impl Display for StepNote {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StepNote::Unapplied => "own data has another value that no action applies",
+            StepNote::NoKey => "own data has no such key",
+        })
+    }
+}
+
 impl Display for ChangeScope {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -270,12 +282,6 @@ impl Display for ChangeScope {
             ChangeScope::Some(sites) => write!(f, "for {sites} sites"),
             ChangeScope::All => f.write_str("everywhere"),
         }
-    }
-}
-
-impl Serialize for ChangeScope {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }
 
@@ -374,10 +380,6 @@ fn write_rows(
             writeln!(out, "{indent}{line}")?;
         }
         if let Some(note) = row.note {
-            let note = match note {
-                StepNote::Unapplied => "own data has another value that no action applies",
-                StepNote::NoKey => "own data has no such key",
-            };
             writeln!(out, "{indent}{note}")?;
         }
     }
@@ -590,26 +592,4 @@ pub fn write_why_not(
         }
     }
     Ok(())
-}
-
-/// Writes the provenance of a value as JSON, for one site or all.
-///
-/// # Errors
-/// Fails if writing to `out` fails.
-pub fn write_provenance_json(
-    values: &[SiteValue<AnswerPlace<'_>>],
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    write_versioned(&BTreeMap::from([("sites", values)]), out)
-}
-
-/// Writes traces of source values as JSON.
-///
-/// # Errors
-/// Fails if writing to `out` fails.
-pub fn write_why_not_json(
-    texts: &[TextTrace<AnswerPlace<'_>>],
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    write_versioned(&BTreeMap::from([("texts", texts)]), out)
 }

@@ -6,10 +6,10 @@
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::provenance::{ExplainedValue, write_provenance};
-use super::{AnswerPlace, places, write_versioned};
+use super::{AnswerPlace, places};
 use crate::edit::{Edit, Text};
 use crate::report::printable::clean;
 use crate::report::story::path_in;
@@ -37,7 +37,7 @@ pub(crate) struct ProvenanceSide<At = Span> {
     /// Provenance, if there is any.
     pub(crate) way: Option<ExplainedValue<At>>,
     /// Reason why there is none.
-    pub(crate) missing: Option<MissingValue>,
+    pub(crate) missing: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -49,15 +49,6 @@ pub(crate) enum SideName {
     Commit(String, String),
     /// The merge base with a revision, with the abbreviated id of its commit.
     MergeBase(String, String),
-}
-
-/// Reason why a side has no provenance of a value.
-#[derive(Clone, Debug)]
-pub(crate) enum MissingValue {
-    /// The site does not exist.
-    Site(String),
-    /// Message of the error for a missing document or value.
-    Error(String),
 }
 
 /// An edit with its location on each side.
@@ -105,16 +96,11 @@ impl<'v> LocatedEdit<'v> {
         }
     }
 
-    /// File and line, on the head side if it is there.
-    pub(in crate::report) fn file_and_line(&self) -> String {
-        places(self.head.or(self.base).as_slice())
-    }
-
     /// Formats the edit on one line: location, document and path.
     fn line(&self) -> String {
         let document = self.document.name_and_layer();
         let parts = [
-            self.file_and_line(),
+            places(self.head.or(self.base).as_slice()),
             clean(&document).into_owned(),
             clean(&self.path).into_owned(),
         ];
@@ -134,27 +120,6 @@ impl Display for SideName {
     }
 }
 
-impl Display for MissingValue {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            MissingValue::Site(site) => write!(f, "site `{site}` not found"),
-            MissingValue::Error(message) => f.write_str(message),
-        }
-    }
-}
-
-impl Serialize for SideName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl Serialize for MissingValue {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
 /// Writes the provenance of a value on both sides for humans.
 ///
 /// # Errors
@@ -170,7 +135,7 @@ pub fn write_provenance_since(
             write_provenance(way, style, out)?;
         }
         if let Some(reason) = &side.missing {
-            writeln!(out, "{}", clean(&reason.to_string()))?;
+            writeln!(out, "{}", clean(reason))?;
         }
         writeln!(out)?;
     }
@@ -206,15 +171,4 @@ fn write_edits(
             Ok(())
         }
     }
-}
-
-/// Writes the provenance of a value on both sides as JSON.
-///
-/// # Errors
-/// Fails if writing to `out` fails.
-pub fn write_provenance_since_json(
-    since: &ProvenanceDiff<AnswerPlace<'_>, LocatedEdit<'_>>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    write_versioned(since, out)
 }

@@ -3,8 +3,6 @@
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
-
 use crate::merge::deckhand::Method;
 use crate::render::flow::Why;
 use crate::render::replay::Via;
@@ -20,26 +18,19 @@ pub enum StepKind {
     Blocked,
     /// The trace ends here, because it is too long.
     Unfollowed,
-    /// The value is inherited.
-    Inherited {
-        /// Parent that it is inherited from.
-        parent: Option<ParentStep>,
-        /// Action of the document that keeps it.
-        action: Option<StepAction>,
-    },
-    /// An action takes the value from the document's own data.
+    /// An action keeps the value of the parent, or overrides it with the document's own data.
     Layered {
-        /// Parent whose value it overrides.
+        /// Parent with a value.
         parent: Option<ParentStep>,
         /// The action.
         action: Option<StepAction>,
-        /// Whether own data has a value.
-        has_value: bool,
+        /// Whether own data has a value, if the action takes it from there.
+        own: Option<bool>,
     },
     /// A substitution writes the value.
     Substituted {
         /// How the value is written.
-        how: SubstitutionKind,
+        via: Via,
         /// Path in the source document.
         from: String,
         /// Paths that it writes.
@@ -51,9 +42,7 @@ pub enum StepKind {
     Combined(Option<StepAction>),
     /// The value represents a secret that is elsewhere.
     Placeholder,
-    /// A substitution of this path removes the value.
-    RemovedBySubstitution(String),
-    /// An action removes the value.
+    /// A step removes the value.
     Removed(Option<StepAction>),
     /// Steps are skipped, because the document is too large.
     TooLarge,
@@ -69,17 +58,6 @@ pub struct ParentStep {
     pub(crate) name: Arc<str>,
     /// Number of the parent's last step, if the document replaces its parent.
     pub(crate) replaced: Option<usize>,
-}
-
-/// How a substitution writes a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SubstitutionKind {
-    /// As a whole.
-    Whole,
-    /// Into a string, in place of a pattern.
-    Pattern,
-    /// As a mapping or list around the destination.
-    Created,
 }
 
 /// A step of a recipe.
@@ -182,36 +160,32 @@ impl Display for StepKind {
             StepKind::Absent => f.write_str("no value"),
             StepKind::Blocked => f.write_str(NOT_RENDERED),
             StepKind::Unfollowed => f.write_str("trace too long to follow further"),
-            StepKind::Inherited { parent, action } => {
-                write!(f, "{}, {}", Words(parent), Words(action))
-            }
             StepKind::Layered {
                 parent,
                 action,
-                has_value,
+                own,
             } => {
-                if parent.is_some() {
-                    write!(f, "{}, ", Words(parent))?;
+                if let Some(parent) = parent {
+                    write!(f, "{parent}, ")?;
                 }
-                let value = if *has_value {
-                    "own value"
-                } else {
-                    "own data has no value there"
+                let value = match own {
+                    None => "",
+                    Some(true) => ", own value",
+                    Some(false) => ", own data has no value there",
                 };
-                write!(f, "{}, {value}", Words(action))
+                write!(f, "{}{value}", Words(action))
             }
-            StepKind::Substituted { how, from, to } => {
-                let how = match how {
-                    SubstitutionKind::Whole => "substitution",
-                    SubstitutionKind::Pattern => "pattern substitution",
-                    SubstitutionKind::Created => "created by substitution",
+            StepKind::Substituted { via, from, to } => {
+                let how = match via {
+                    Via::Made => "created by substitution",
+                    Via::Pattern => "pattern substitution",
+                    _ => "substitution",
                 };
                 write!(f, "{how} {from} into {}", to.join(", "))
             }
             StepKind::Created(action) => write!(f, "created by {}", Words(action)),
             StepKind::Combined(action) => write!(f, "{}", Words(action)),
             StepKind::Placeholder => f.write_str("created: placeholder for a secret elsewhere"),
-            StepKind::RemovedBySubstitution(from) => write!(f, "substitution {from} removes it"),
             StepKind::Removed(action) => write!(f, "{} removes it", Words(action)),
             StepKind::TooLarge => f.write_str("too large: only its own data is rendered"),
             StepKind::Reached(hop, place) => write!(f, "{hop} {place}"),
@@ -244,17 +218,11 @@ impl Display for StepAction {
     }
 }
 
-/// Words of a part, if there is one.
-struct Words<'a, T>(&'a Option<T>);
+/// Words of an action, if it is known.
+struct Words<'a>(&'a Option<StepAction>);
 
-impl<T: Display> Display for Words<'_, T> {
+impl Display for Words<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.0.as_ref().map_or(Ok(()), |part| part.fmt(f))
-    }
-}
-
-impl Serialize for StepKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }

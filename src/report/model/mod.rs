@@ -30,7 +30,7 @@ pub(crate) use self::finding::Finding;
 pub(crate) use self::finding::{Fingerprints, State, SuppressedBy, SuppressionKind, TextFix};
 pub(crate) use self::id::{EditRef, GroupRef, RouteRef, SetRef};
 pub(super) use self::json::{VERSION, write_json};
-pub use self::json::{rendered, site_rows, write};
+pub use self::json::{rendered, write};
 pub(crate) use self::lines::{FileLines, SourceLine};
 pub(super) use self::place::pointer;
 pub(crate) use self::place::{FilePlace, LabelledPlace};

@@ -11,7 +11,8 @@ use crate::report::text::{StyledText, TextRole};
 use crate::report::{counted, present};
 
 /// What a change may break, most dangerous first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Danger {
     /// Deckhand refuses a site because of it.
     Refused,
@@ -26,6 +27,7 @@ pub(crate) enum Danger {
     /// An encrypted document becomes cleartext.
     Exposed,
     /// None of these.
+    #[serde(untagged)]
     None,
 }
 
@@ -165,19 +167,6 @@ impl Danger {
             | Status::Added
             | Status::Repaired
             | Status::NotComparable => of_values.into_iter().min().unwrap_or(Self::None),
-        }
-    }
-
-    /// Returns the name in JSON; `None` without danger.
-    pub(crate) fn name(self) -> Option<&'static str> {
-        match self {
-            Self::Refused => Some("refused"),
-            Self::Error => Some("error"),
-            Self::RemovedOutput => Some("removed-output"),
-            Self::RemovedValues => Some("removed-values"),
-            Self::Unpinned => Some("unpinned"),
-            Self::Exposed => Some("exposed"),
-            Self::None => None,
         }
     }
 }

@@ -1,5 +1,6 @@
 use layercake::diagnostic::{Diagnostic, Label};
-use layercake::report::model::{rendered, site_rows};
+use layercake::report::answer::write_list;
+use layercake::report::model::rendered;
 use layercake::report::{DocumentOptions, RenderedDocument, SiteDocuments, SiteRow, canonical};
 use layercake::source::{DocKey, RepoPath, Span};
 use layercake::yaml::{Date, Key, Mapping, Node, Timestamp, Value};
@@ -233,7 +234,7 @@ fn sites_are_listed() {
         outputs: 3,
     };
     let mut out = Vec::new();
-    site_rows(&[row], &mut out).unwrap();
+    write_list("sites", &[row], &mut out).unwrap();
     let json: Json = serde_json::from_slice(&out).unwrap();
     assert_eq!(
         json.to_string(),

@@ -15,21 +15,24 @@ use crate::error::{Error, ErrorKind};
 use crate::{ContentId, History, RepoPath};
 
 /// A commit, as `git log` shows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct LoggedCommit {
     /// Full id.
     pub id: String,
     /// Ids of the parents, in order.
+    #[serde(skip)]
     pub parents: Vec<String>,
     /// Name of the author.
     pub author: String,
     /// Author date, as `2024-10-09`.
     pub date: String,
     /// Commit date, in seconds since 1970.
+    #[serde(skip)]
     pub committed: i64,
     /// Subject line of the message.
     pub subject: String,
     /// Whether its parents are missing in this clone.
+    #[serde(skip)]
     pub is_cut: bool,
 }
 

@@ -1,10 +1,10 @@
-//! Rendered documents and sites as JSON.
+//! Rendered documents as JSON.
 
 use serde::Serialize;
 
 use super::VERSION;
 use crate::report::model::Report;
-use crate::report::{DocumentOptions, RenderedDocument, SiteDocuments, SiteRow};
+use crate::report::{DocumentOptions, RenderedDocument, SiteDocuments};
 use crate::yaml::json::{KeyOrder, NodeAsJson};
 
 #[derive(Serialize)]
@@ -31,22 +31,6 @@ struct RenderedDocumentForm<'a> {
     data: NodeAsJson<'a>,
 }
 
-#[derive(Serialize)]
-pub(super) struct SitesReport<'a> {
-    version: u32,
-    sites: Vec<ListedSiteForm<'a>>,
-}
-
-#[derive(Serialize)]
-struct ListedSiteForm<'a> {
-    site: Option<&'a str>,
-    #[serde(rename = "type")]
-    site_type: Option<&'a str>,
-    files: usize,
-    documents: usize,
-    outputs: usize,
-}
-
 impl<'a> RenderedReport<'a> {
     pub(super) fn new(
         sites: &'a [SiteDocuments],
@@ -58,15 +42,6 @@ impl<'a> RenderedReport<'a> {
             version: VERSION,
             sites: sites.iter().map(of).collect(),
             report,
-        }
-    }
-}
-
-impl<'a> SitesReport<'a> {
-    pub(super) fn new(rows: &'a [SiteRow]) -> Self {
-        Self {
-            version: VERSION,
-            sites: rows.iter().map(ListedSiteForm::new).collect(),
         }
     }
 }
@@ -97,18 +72,6 @@ impl<'a> RenderedDocumentForm<'a> {
                 order: KeyOrder::Document,
                 show_secrets: options.show_secrets,
             },
-        }
-    }
-}
-
-impl<'a> ListedSiteForm<'a> {
-    fn new(row: &'a SiteRow) -> Self {
-        Self {
-            site: row.site.as_deref(),
-            site_type: row.site_type.as_deref(),
-            files: row.files,
-            documents: row.documents,
-            outputs: row.outputs,
         }
     }
 }

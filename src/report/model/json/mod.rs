@@ -10,11 +10,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use self::documents::{RenderedReport, SitesReport};
+use self::documents::RenderedReport;
 use self::escape::Escaping;
 use self::layout::EntryPerLine;
 use super::Report;
-use crate::report::{DocumentOptions, SiteDocuments, SiteRow};
+use crate::report::{DocumentOptions, SiteDocuments};
 
 /// Version of all JSON output except reports.
 pub(in crate::report) const VERSION: u32 = 1;
@@ -45,14 +45,6 @@ pub fn rendered(
     let mut out = Escaping { out };
     serde_json::to_writer(&mut out, &RenderedReport::new(sites, options, report))?;
     out.write_all(b"\n")
-}
-
-/// Writes the sites.
-///
-/// # Errors
-/// Fails if writing to `out` fails.
-pub fn site_rows(rows: &[SiteRow], out: &mut dyn Write) -> io::Result<()> {
-    write_json(&SitesReport::new(rows), out)
 }
 
 /// Writes other values than reports, indented.

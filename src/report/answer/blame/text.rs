@@ -11,6 +11,7 @@ use super::{
     Blame, BlameAnswer, BlameCause, BlameEnd, BlamedChange, BlamedCommit, BlamedFinding,
     BlamedOutput, FurtherCommit, TextHistory, ValueHistory, ValueStep,
 };
+use crate::report::answer::AnswerPlace;
 use crate::report::answer::since::LocatedEdit;
 use crate::report::printable::clean;
 use crate::report::signs::Signs;
@@ -119,15 +120,9 @@ struct BlamePage<'p> {
 
 impl BlamePage<'_> {
     fn output(&mut self, output: &BlamedOutput) -> io::Result<()> {
-        let place = self.view.place(output.at);
-        let key = &output.document;
-        let at = format!(
-            "{}{}:{}",
-            self.signs.between,
-            clean(place.path.as_str()),
-            place.line
-        );
-        let heading = format!("{}{}{at}", self.site(), named(key));
+        let name = named(&output.document);
+        let at = AnswerPlace::new(output.at, self.view);
+        let heading = format!("{}{name}{}{at}", self.site(), self.signs.between);
         let heading = painted(&heading, TextRole::Strong, self.style);
         writeln!(
             self.out,
@@ -356,8 +351,8 @@ impl BlamePage<'_> {
 
     /// Formats an edit and its route to the output.
     fn cause(&self, cause: &BlameCause) -> String {
-        let edit = LocatedEdit::new(&cause.edit, self.view);
-        let (edited, path) = (edit.file_and_line(), edit.path);
+        let edited = AnswerPlace::new(cause.edit.at(), self.view).to_string();
+        let path = LocatedEdit::new(&cause.edit, self.view).path;
         let route = cause.route.iter().skip(1).map(|hop| {
             let document = StyledText::plain(hop.document.name_and_layer());
             describe_step(hop.via, document).words()
@@ -481,13 +476,8 @@ impl BlamePage<'_> {
 
     fn findings(&mut self, findings: &[BlamedFinding]) -> io::Result<()> {
         for (index, finding) in findings.iter().enumerate() {
-            let place = self.view.place(finding.at);
-            let (rule, message) = (finding.rule, clean(&finding.message));
-            let heading = format!(
-                "{}:{} {message} [{rule}]",
-                clean(place.path.as_str()),
-                place.line
-            );
+            let at = AnswerPlace::new(finding.at, self.view);
+            let heading = format!("{at} {} [{}]", clean(&finding.message), finding.rule);
             self.heading(index, &heading)?;
             match &finding.change {
                 Some(change) => {
@@ -502,11 +492,9 @@ impl BlamePage<'_> {
 
     fn texts(&mut self, texts: &[TextHistory]) -> io::Result<()> {
         for (index, text) in texts.iter().enumerate() {
-            let place = self.view.place(text.at);
             let heading = format!(
-                "{}:{} {} {} {}",
-                clean(place.path.as_str()),
-                place.line,
+                "{} {} {} {}",
+                AnswerPlace::new(text.at, self.view),
                 clean(&text.document.name_and_layer()),
                 clean(&text.place),
                 clean(&text.reach.to_string())
@@ -558,14 +546,8 @@ impl BlamePage<'_> {
             for (commit, at) in &self.blame.unusable {
                 let commit = &self.blame.commits[*commit];
                 let subject = commit.commit.as_ref().map_or("", |commit| &commit.subject);
-                let place = at.map(|at| {
-                    let place = self.view.place(at);
-                    format!(
-                        "{}:{} cannot be read",
-                        clean(place.path.as_str()),
-                        place.line
-                    )
-                });
+                let place =
+                    at.map(|at| format!("{} cannot be read", AnswerPlace::new(at, self.view)));
                 let place = place.unwrap_or_else(|| "layercake failed".to_owned());
                 notes.push(format!(
                     "  {}  {place}  {}",

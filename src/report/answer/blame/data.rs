@@ -6,62 +6,37 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::{
-    Blame, BlameAnswer, BlameCause, BlamedChange, BlamedCommit, BlamedFinding, BlamedOutput,
-    BlamedValue, FurtherCommit, ReachStep, TextHistory, ValueHistory, ValueStep,
+    Blame, BlameAnswer, BlamedChange, BlamedCommit, BlamedFinding, BlamedOutput, BlamedValue,
+    ReachStep, TextHistory, ValueHistory, ValueStep,
 };
 use crate::report::View;
-use crate::report::answer::AnswerPlace;
-use crate::report::answer::provenance::ReachState;
+use crate::report::answer::log::LogEnd;
 use crate::report::answer::since::LocatedEdit;
-use crate::report::log::LogEnd;
-use crate::report::model::{RouteStep, VERSION, pointer, write_json};
+use crate::report::answer::{AnswerPlace, as_json, write_answer};
+use crate::report::model::{RouteStep, pointer};
 use crate::report::printable::clean;
-use crate::source::{DocKey, LoggedCommit};
+use crate::source::DocKey;
 use crate::yaml::Node;
 use crate::yaml::emit::{HIDDEN, to_flow};
-use crate::yaml::json::{KeyOrder, NodeAsJson};
+use crate::yaml::json::NodeAsJson;
 use crate::yaml::path::Location;
 
 #[derive(Serialize)]
 struct BlameForm<'a> {
-    version: u32,
     site: Option<&'a str>,
     partial: bool,
     commits: Vec<CommitForm<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    outputs: Option<Vec<OutputForm<'a>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<ValueForm<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    findings: Option<Vec<FindingForm<'a>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    texts: Option<Vec<TextForm<'a>>>,
-}
-
-#[derive(Serialize)]
-struct FindingForm<'a> {
-    rule: &'a str,
-    message: &'a str,
-    at: AnswerPlace<'a>,
-    change: Option<ChangeForm<'a>>,
-}
-
-#[derive(Serialize)]
-struct TextForm<'a> {
-    document: &'a DocKey,
-    path: &'a str,
-    at: AnswerPlace<'a>,
-    reaches: bool,
-    state: String,
-    history: Vec<ReachForm<'a>>,
-}
-
-#[derive(Serialize)]
-struct ReachForm<'a> {
     #[serde(flatten)]
-    change: ChangeForm<'a>,
-    before: Option<String>,
-    after: String,
+    answer: AnswerForm<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum AnswerForm<'a> {
+    Outputs(Vec<OutputForm<'a>>),
+    Value(ValueForm<'a>),
+    Findings(Vec<BlamedFinding<AnswerPlace<'a>, LocatedCause<'a>>>),
+    Texts(Vec<TextHistory<AnswerPlace<'a>, LocatedCause<'a>>>),
 }
 
 #[derive(Serialize)]
@@ -84,7 +59,7 @@ struct OutputForm<'a> {
     last: Option<usize>,
     truncated: bool,
     values: Vec<BlamedValueForm>,
-    changes: Vec<ChangeForm<'a>>,
+    changes: Vec<BlamedChange<LocatedCause<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -106,7 +81,7 @@ struct ValueForm<'a> {
 #[derive(Serialize)]
 struct StepForm<'a> {
     #[serde(flatten)]
-    change: ChangeForm<'a>,
+    change: BlamedChange<LocatedCause<'a>>,
     /// Whether the value is secret before or after the commit.
     hidden: bool,
     before: Option<NodeAsJson<'a>>,
@@ -114,29 +89,9 @@ struct StepForm<'a> {
 }
 
 #[derive(Serialize)]
-struct ChangeForm<'a> {
-    commit: usize,
-    end: &'static str,
-    own_file: bool,
-    passed_over: &'a [usize],
-    renamed_from: Option<&'a DocKey>,
-    edits: Vec<CauseForm<'a>>,
-    further: Vec<FurtherForm<'a>>,
-}
-
-#[derive(Serialize)]
-struct FurtherForm<'a> {
-    repository: &'a str,
-    id: &'a String,
-    author: &'a String,
-    date: &'a String,
-    subject: &'a String,
-}
-
-#[derive(Serialize)]
-struct CauseForm<'a> {
+struct LocatedCause<'v> {
     #[serde(flatten)]
-    edit: LocatedEdit<'a>,
+    edit: LocatedEdit<'v>,
     route: Vec<RouteStep>,
 }
 
@@ -147,34 +102,24 @@ struct CauseForm<'a> {
 pub fn write_blame_json(blame: &Blame, view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
     let commits = blame.commits.iter().enumerate();
     let commits = commits.map(|(index, commit)| CommitForm::new(blame, index, commit, view));
-    let mut form = BlameForm {
-        version: VERSION,
+    let form = BlameForm {
         site: blame.site.as_deref(),
         partial: blame.end != LogEnd::Whole,
         commits: commits.collect(),
-        outputs: None,
-        value: None,
-        findings: None,
-        texts: None,
+        answer: match &blame.answer {
+            BlameAnswer::Outputs(outputs) => {
+                AnswerForm::Outputs(outputs.iter().map(|it| OutputForm::new(it, view)).collect())
+            }
+            BlameAnswer::Value(history) => AnswerForm::Value(ValueForm::new(history, view)),
+            BlameAnswer::Findings(findings) => {
+                AnswerForm::Findings(findings.iter().map(|it| it.located(view)).collect())
+            }
+            BlameAnswer::Texts(texts) => {
+                AnswerForm::Texts(texts.iter().map(|it| it.located(view)).collect())
+            }
+        },
     };
-    match &blame.answer {
-        BlameAnswer::Outputs(outputs) => {
-            form.outputs = Some(outputs.iter().map(|it| OutputForm::new(it, view)).collect());
-        }
-        BlameAnswer::Value(history) => form.value = Some(ValueForm::new(history, view)),
-        BlameAnswer::Findings(findings) => {
-            form.findings = Some(
-                findings
-                    .iter()
-                    .map(|it| FindingForm::new(it, view))
-                    .collect(),
-            );
-        }
-        BlameAnswer::Texts(texts) => {
-            form.texts = Some(texts.iter().map(|it| TextForm::new(it, view)).collect());
-        }
-    }
-    write_json(&form, out)
+    write_answer(&form, out)
 }
 
 impl<'a> CommitForm<'a> {
@@ -215,7 +160,7 @@ impl<'a> OutputForm<'a> {
             changes: output
                 .changes
                 .iter()
-                .map(|change| ChangeForm::new(change, view))
+                .map(|change| change.located(view))
                 .collect(),
         }
     }
@@ -243,7 +188,7 @@ impl<'a> StepForm<'a> {
         let hidden = step.is_secret();
         let shown = |node: &'a Option<Node>| node.as_ref().filter(|_| !hidden).map(as_json);
         Self {
-            change: ChangeForm::new(&step.change, view),
+            change: step.change.located(view),
             hidden,
             before: shown(&step.before),
             after: shown(&step.after),
@@ -251,94 +196,53 @@ impl<'a> StepForm<'a> {
     }
 }
 
-impl<'a> FindingForm<'a> {
-    fn new(finding: &'a BlamedFinding, view: &View<'a>) -> Self {
-        Self {
-            rule: finding.rule,
-            message: &finding.message,
-            at: AnswerPlace::new(finding.at, view),
-            change: finding
-                .change
-                .as_ref()
-                .map(|change| ChangeForm::new(change, view)),
+impl BlamedFinding {
+    fn located<'v>(&self, view: &View<'v>) -> BlamedFinding<AnswerPlace<'v>, LocatedCause<'v>> {
+        BlamedFinding {
+            rule: self.rule,
+            message: self.message.clone(),
+            at: AnswerPlace::new(self.at, view),
+            change: self.change.as_ref().map(|change| change.located(view)),
         }
     }
 }
 
-impl<'a> TextForm<'a> {
-    fn new(text: &'a TextHistory, view: &View<'a>) -> Self {
-        let step = |step: &'a ReachStep| ReachForm {
-            change: ChangeForm::new(&step.change, view),
-            before: step.before.map(|state| state.to_string()),
-            after: step.after.to_string(),
-        };
-        Self {
-            document: &text.document,
-            path: &text.place,
-            at: AnswerPlace::new(text.at, view),
-            reaches: text.reach == ReachState::Reaches,
-            state: text.reach.to_string(),
-            history: text.steps.iter().map(step).collect(),
+impl TextHistory {
+    fn located<'v>(&self, view: &View<'v>) -> TextHistory<AnswerPlace<'v>, LocatedCause<'v>> {
+        let steps = self.steps.iter().map(|step| ReachStep {
+            change: step.change.located(view),
+            before: step.before,
+            after: step.after,
+        });
+        TextHistory {
+            document: self.document.clone(),
+            place: self.place.clone(),
+            at: AnswerPlace::new(self.at, view),
+            reach: self.reach,
+            steps: steps.collect(),
         }
     }
 }
 
-impl<'a> ChangeForm<'a> {
-    fn new(change: &'a BlamedChange, view: &View<'a>) -> Self {
-        Self {
-            commit: change.commit,
-            end: change.end.as_str(),
-            own_file: change.touched,
-            passed_over: &change.passed_over,
-            renamed_from: change.renamed_from.as_ref(),
-            edits: change
-                .causes
-                .iter()
-                .map(|cause| CauseForm::new(cause, view))
-                .collect(),
-            further: change.further.iter().map(FurtherForm::new).collect(),
-        }
-    }
-}
-
-impl<'a> FurtherForm<'a> {
-    fn new(further: &'a FurtherCommit) -> Self {
-        let LoggedCommit {
-            id,
-            author,
-            date,
-            subject,
-            ..
-        } = &further.commit;
-        Self {
-            repository: &further.repository,
-            id,
-            author,
-            date,
-            subject,
-        }
-    }
-}
-
-impl<'a> CauseForm<'a> {
-    fn new(cause: &'a BlameCause, view: &View<'a>) -> Self {
-        let route = cause
-            .route
-            .iter()
-            .map(|hop| RouteStep::new(hop, view))
-            .collect();
-        Self {
+impl BlamedChange {
+    fn located<'v>(&self, view: &View<'v>) -> BlamedChange<LocatedCause<'v>> {
+        let causes = self.causes.iter().map(|cause| LocatedCause {
             edit: LocatedEdit::new(&cause.edit, view),
-            route,
+            route: cause
+                .route
+                .iter()
+                .map(|hop| RouteStep::new(hop, view))
+                .collect(),
+        });
+        BlamedChange {
+            commit: self.commit,
+            end: self.end,
+            touched: self.touched,
+            passed_over: self.passed_over.clone(),
+            renamed_from: self.renamed_from.clone(),
+            causes: causes.collect(),
+            further: self.further.clone(),
         }
-    }
-}
-
-fn as_json(node: &Node) -> NodeAsJson<'_> {
-    NodeAsJson {
-        node,
-        order: KeyOrder::Document,
-        show_secrets: false,
     }
 }
 
@@ -459,15 +363,10 @@ impl PorcelainLines<'_> {
 
     /// Writes the edits of a change and the new value.
     fn change(&mut self, change: &BlamedChange, value: Option<&str>) -> io::Result<()> {
-        writeln!(self.out, "end {}", change.end.as_str())?;
+        writeln!(self.out, "end {}", change.end)?;
         for cause in &change.causes {
-            let place = self.view.place(cause.edit.at());
-            writeln!(
-                self.out,
-                "edit {}:{}",
-                clean(place.path.as_str()),
-                place.line
-            )?;
+            let at = AnswerPlace::new(cause.edit.at(), self.view);
+            writeln!(self.out, "edit {at}")?;
         }
         match value {
             Some(value) => writeln!(self.out, "\t{}", clean(value)),

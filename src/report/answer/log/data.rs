@@ -6,19 +6,18 @@ use serde::Serialize;
 
 use super::change::ShownChange;
 use super::text::{change_line, describe_reach};
-use super::{CommitEffect, CommitReach, LogEnd, OutputEffect};
+use super::{CommitEffect, CommitReach, LogEnd, SiteEffect, UnusableSite};
 use crate::compare::Status;
-use crate::report::blame::short_id;
+use crate::report::answer::blame::short_id;
+use crate::report::answer::write_answer;
 use crate::report::markdown::{in_cell, prose};
-use crate::report::model::{VERSION, write_json};
 use crate::report::signs::Signs;
-use crate::report::story::{Losses, ShortDelta, Sign};
+use crate::report::story::{Danger, Losses};
 use crate::report::text::{StyledText, TextRole};
 use crate::source::DocKey;
 
 #[derive(Serialize)]
 struct LogForm<'a> {
-    version: u32,
     partial: bool,
     commits: Vec<CommitForm<'a>>,
 }
@@ -35,30 +34,12 @@ struct CommitForm<'a> {
     cut: bool,
     reach: CommitReach,
     /// The most dangerous kind of change, if any is dangerous.
-    danger: Option<&'static str>,
+    danger: Danger,
     losses: LossesForm,
     /// The most dangerous changed value, or else the first.
     change: Option<PlacedChangeForm<'a>>,
-    sites: Vec<SiteForm<'a>>,
-    unusable: Vec<UnusableForm<'a>>,
-}
-
-#[derive(Serialize)]
-struct SiteForm<'a> {
-    site: &'a str,
-    renamed_from: Option<&'a str>,
-    passed_over: &'a [String],
-    outputs: Vec<OutputForm<'a>>,
-}
-
-#[derive(Serialize)]
-struct OutputForm<'a> {
-    document: &'a DocKey,
-    renamed_from: Option<&'a DocKey>,
-    status: &'static str,
-    own_file: bool,
-    danger: Option<&'static str>,
-    change: Option<ChangeForm<'a>>,
+    sites: &'a [SiteEffect],
+    unusable: &'a [UnusableSite],
 }
 
 #[derive(Serialize)]
@@ -74,23 +55,7 @@ struct PlacedChangeForm<'a> {
     site: &'a str,
     document: &'a DocKey,
     #[serde(flatten)]
-    change: ChangeForm<'a>,
-}
-
-#[derive(Serialize)]
-struct ChangeForm<'a> {
-    path: &'a str,
-    before: Option<&'a str>,
-    after: Option<&'a str>,
-    /// Description of a change without values on one line.
-    summary: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct UnusableForm<'a> {
-    site: &'a str,
-    file: Option<&'a str>,
-    line: Option<u32>,
+    change: &'a ShownChange,
 }
 
 /// Writes the log as JSON.
@@ -102,34 +67,16 @@ pub fn write_log_json(
     end: LogEnd,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let (partial, commits) = (
-        end != LogEnd::Whole,
-        commits.iter().map(CommitForm::new).collect(),
-    );
-    write_json(
-        &LogForm {
-            version: VERSION,
-            partial,
-            commits,
-        },
-        out,
-    )
+    let log = LogForm {
+        partial: end != LogEnd::Whole,
+        commits: commits.iter().map(CommitForm::new).collect(),
+    };
+    write_answer(&log, out)
 }
 
 impl<'a> CommitForm<'a> {
     fn new(effect: &'a CommitEffect) -> Self {
         let commit = &effect.commit;
-        let sites = effect.sites.iter().map(|site| SiteForm {
-            site: &site.site,
-            renamed_from: site.renamed_from.as_deref(),
-            passed_over: &site.passed_over,
-            outputs: site.outputs.iter().map(OutputForm::new).collect(),
-        });
-        let unusable = effect.unusable.iter().map(|unusable| UnusableForm {
-            site: &unusable.site,
-            file: unusable.at.as_ref().map(|(path, _)| path.as_str()),
-            line: unusable.at.as_ref().map(|(_, line)| *line),
-        });
         Self {
             id: &commit.id,
             parents: &commit.parents,
@@ -138,7 +85,7 @@ impl<'a> CommitForm<'a> {
             subject: &commit.subject,
             cut: commit.is_cut,
             reach: effect.reach(),
-            danger: effect.danger().name(),
+            danger: effect.danger(),
             losses: LossesForm {
                 removed_outputs: effect.with_status(Status::Removed),
                 broken_outputs: effect.with_status(Status::Broken),
@@ -149,53 +96,10 @@ impl<'a> CommitForm<'a> {
                 .map(|(site, output, change)| PlacedChangeForm {
                     site: &site.site,
                     document: &output.document,
-                    change: ChangeForm::new(change),
+                    change,
                 }),
-            sites: sites.collect(),
-            unusable: unusable.collect(),
-        }
-    }
-}
-
-impl<'a> OutputForm<'a> {
-    fn new(output: &'a OutputEffect) -> Self {
-        Self {
-            document: &output.document,
-            renamed_from: output.renamed_from.as_ref(),
-            status: output.status.as_str(),
-            own_file: output.touched,
-            danger: output.danger.name(),
-            change: output.change.as_ref().map(ChangeForm::new),
-        }
-    }
-}
-
-impl<'a> ChangeForm<'a> {
-    fn new(change: &'a ShownChange) -> Self {
-        let form = Self {
-            path: &change.path,
-            before: None,
-            after: None,
-            summary: None,
-        };
-        match &change.values {
-            ShortDelta::Sides([before, after]) => Self {
-                before: Some(before),
-                after: Some(after),
-                ..form
-            },
-            ShortDelta::Only(Sign::Removed, text) => Self {
-                before: Some(text),
-                ..form
-            },
-            ShortDelta::Only(Sign::Added, text) => Self {
-                after: Some(text),
-                ..form
-            },
-            ShortDelta::Only(Sign::Same | Sign::Skipped, text) => Self {
-                summary: Some(text),
-                ..form
-            },
+            sites: &effect.sites,
+            unusable: &effect.unusable,
         }
     }
 }

@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 use super::change::ShownChange;
 use super::{CommitEffect, CommitReach, LogEnd};
 use crate::compare::Status;
-use crate::report::blame::{describe_commit, short_id};
+use crate::report::answer::blame::{describe_commit, short_id};
 use crate::report::cut::{cut, cut_sides};
 use crate::report::printable::clean;
 use crate::report::signs::Signs;

@@ -4,15 +4,19 @@ mod data;
 mod leaves;
 mod text;
 
+use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
+
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 pub use self::data::{write_blame_json, write_porcelain};
 pub(super) use self::text::{describe_commit, short_id};
 pub use self::text::{write, write_end, write_steps};
 use crate::compare::Hop;
 use crate::edit::{Edit, EditId};
+use crate::report::answer::log::LogEnd;
 use crate::report::answer::provenance::ReachState;
-use crate::report::log::LogEnd;
 use crate::source::{DocKey, LoggedCommit, Span};
 use crate::yaml::diff::ListKeys;
 use crate::yaml::path::Location;
@@ -49,42 +53,42 @@ pub enum BlameAnswer {
 }
 
 /// A finding and the commit that introduced it.
-#[derive(Clone, Debug)]
-pub struct BlamedFinding {
+#[derive(Clone, Debug, Serialize)]
+pub struct BlamedFinding<At = Span, C = Arc<BlameCause>> {
     /// Name of the rule.
     pub rule: &'static str,
     /// Message of the finding.
     pub message: String,
     /// Source location.
-    pub at: Span,
+    pub at: At,
     /// Commit that introduced it; `None` if it was not found.
-    pub change: Option<BlamedChange>,
+    pub change: Option<BlamedChange<C>>,
 }
 
 /// History of whether a source value reaches an output value.
-#[derive(Clone, Debug)]
-pub struct TextHistory {
+#[derive(Clone, Debug, Serialize)]
+pub struct TextHistory<At = Span, C = Arc<BlameCause>> {
     /// Document that contains the source value.
     pub document: DocKey,
     /// Path of the source value in `document`.
+    #[serde(rename = "path")]
     pub place: String,
-    /// Span of the source value.
-    pub at: Span,
-    /// The output.
-    pub output: DocKey,
-    /// Path of the value in `output`.
-    pub output_place: String,
+    /// Place of the source value.
+    pub at: At,
     /// Current state.
+    #[serde(flatten, serialize_with = "reach_state")]
     pub reach: ReachState,
     /// Changes, newest first.
-    pub steps: Vec<ReachStep>,
+    #[serde(rename = "history")]
+    pub steps: Vec<ReachStep<C>>,
 }
 
 /// A commit that changed whether a source value reaches an output value.
-#[derive(Clone, Debug)]
-pub struct ReachStep {
+#[derive(Clone, Debug, Serialize)]
+pub struct ReachStep<C = Arc<BlameCause>> {
     /// The commit and its effect.
-    pub change: BlamedChange,
+    #[serde(flatten)]
+    pub change: BlamedChange<C>,
     /// State before the commit; `None` if unknown.
     pub before: Option<ReachState>,
     /// State from this commit on.
@@ -159,32 +163,35 @@ pub struct ValueStep {
 }
 
 /// The change that a commit made to an output.
-#[derive(Clone, Debug)]
-pub struct BlamedChange {
+#[derive(Clone, Debug, Serialize)]
+pub struct BlamedChange<C = Arc<BlameCause>> {
     /// Index into [`Blame::commits`].
     pub commit: usize,
     /// Reason why the search ended at this commit.
     pub end: BlameEnd,
+    /// Whether the commit touched the file of the output's document.
+    #[serde(rename = "own_file")]
+    pub touched: bool,
     /// Indices of skipped commits before this one that cannot be rendered; the change may have
     /// happened in one of them.
     pub passed_over: Vec<usize>,
-    /// Whether the commit touched the file of the output's document.
-    pub touched: bool,
     /// Previous name of the output, if the commit renamed it.
     pub renamed_from: Option<DocKey>,
     /// Edits that caused the change.
-    pub causes: Vec<Arc<BlameCause>>,
+    #[serde(rename = "edits")]
+    pub causes: Vec<C>,
     /// Commits of further repositories that contain the edits, if this commit changed a pinned
     /// revision.
     pub further: Vec<FurtherCommit>,
 }
 
 /// A commit of a further repository.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FurtherCommit {
     /// Name of the repository.
     pub repository: Arc<str>,
     /// The commit.
+    #[serde(flatten)]
     pub commit: LoggedCommit,
 }
 
@@ -214,17 +221,28 @@ pub enum BlameEnd {
     Excluded,
 }
 
-impl BlameEnd {
-    /// Name in JSON and porcelain output.
-    pub fn as_str(self) -> &'static str {
-        match self {
+/// Name in JSON and porcelain output.
+impl Display for BlameEnd {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             BlameEnd::Changed => "changed",
             BlameEnd::SiteAdded => "site-added",
             BlameEnd::First => "first-commit",
             BlameEnd::Cut => "shallow",
             BlameEnd::Excluded => "since",
-        }
+        })
     }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn reach_state<S: Serializer>(reach: &ReachState, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut form = serializer.serialize_struct("ReachState", 2)?;
+    form.serialize_field("reaches", &(*reach == ReachState::Reaches))?;
+    form.serialize_field("state", reach)?;
+    form.end()
 }
 
 impl Blame {

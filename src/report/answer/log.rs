@@ -8,13 +8,15 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use self::change::ShownChange;
 pub use self::data::{write_log_json, write_log_markdown};
 pub use self::text::{write_commit, write_end};
-use super::story::{Danger, Losses};
-use super::{counted, present};
 use crate::compare::Status;
-use crate::source::{DocKey, LoggedCommit, RepoPath};
+use crate::report::story::{Danger, Losses};
+use crate::report::{counted, present};
+use crate::source::{DocKey, LoggedCommit};
 
 /// Completeness of a log or another history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +52,7 @@ pub struct CommitEffect {
 }
 
 /// The outputs of a site that a commit changed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct SiteEffect {
     /// The site.
     pub site: Arc<str>,
@@ -64,7 +66,7 @@ pub struct SiteEffect {
 }
 
 /// A change of one output.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct OutputEffect {
     /// The document.
     pub document: DocKey,
@@ -73,26 +75,30 @@ pub struct OutputEffect {
     /// Kind of the change.
     pub status: Status,
     /// Whether the commit touched the file of the document.
+    #[serde(rename = "own_file")]
     pub touched: bool,
     /// Kind of the danger of the change.
     pub(in crate::report) danger: Danger,
     /// Values, pins and encryption that the output lost.
+    #[serde(skip)]
     pub(in crate::report) losses: Losses,
     /// The most dangerous changed value, or else the first; `None` for an added or removed output.
     pub(in crate::report) change: Option<ShownChange>,
 }
 
 /// A site that cannot be rendered at a commit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct UnusableSite {
     /// The site.
     pub site: Arc<str>,
-    /// File and line of the error; `None` if layercake itself failed.
-    pub at: Option<(RepoPath, u32)>,
+    /// File of the error; `None` if layercake itself failed.
+    pub file: Option<String>,
+    /// Line of the error.
+    pub line: Option<u32>,
 }
 
 /// Number of outputs and sites that a commit changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CommitReach {
     /// Number of changed outputs, counted per site.
     pub outputs: usize,

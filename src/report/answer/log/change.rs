@@ -2,21 +2,26 @@
 
 use std::cmp::Reverse;
 
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+
 use super::OutputEffect;
 use crate::compare::{Change, Status};
 use crate::report::View;
 use crate::report::cut::{cut, cut_sides};
 use crate::report::model::OutputChange;
-use crate::report::story::{Danger, Losses, ShortDelta, ValueDelta};
+use crate::report::story::{Danger, Losses, ShortDelta, Sign, ValueDelta};
 use crate::source::DocKey;
 
 /// A changed value of an output.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(in crate::report) struct ShownChange {
     /// Path in the document; that of metadata begins with `metadata`.
     pub(super) path: String,
     /// Values, each of at most `MAX_COLUMNS`.
+    #[serde(flatten, serialize_with = "sides")]
     pub(super) values: ShortDelta,
+    #[serde(skip)]
     pub(super) rank: ChangeRank,
 }
 
@@ -86,6 +91,21 @@ impl ShownChange {
             rank,
         }
     }
+}
+
+/// Serializes both sides, or a description of a change without values on one line.
+fn sides<S: Serializer>(values: &ShortDelta, serializer: S) -> Result<S::Ok, S::Error> {
+    let [before, after, summary] = match values {
+        ShortDelta::Sides([before, after]) => [Some(before), Some(after), None],
+        ShortDelta::Only(Sign::Removed, text) => [Some(text), None, None],
+        ShortDelta::Only(Sign::Added, text) => [None, Some(text), None],
+        ShortDelta::Only(Sign::Same | Sign::Skipped, text) => [None, None, Some(text)],
+    };
+    let mut sides = serializer.serialize_struct("Sides", 3)?;
+    sides.serialize_field("before", &before)?;
+    sides.serialize_field("after", &after)?;
+    sides.serialize_field("summary", &summary)?;
+    sides.end()
 }
 
 fn rank(delta: &ValueDelta) -> ChangeRank {
