@@ -19,7 +19,7 @@ use crate::diagnostic::Diagnostic;
 use crate::edit::{Edit, EditId, EditKind, RenamedKeys};
 use crate::error::Error;
 use crate::rules;
-use crate::source::{RepoPath, SourceMap, Span};
+use crate::source::{RepoPath, SourceMap, Span, UsedRepository};
 use crate::stopwatch::{Stage, add_count, time};
 use crate::system::edits::{Edits, edits};
 use crate::triage::{self, EditsOfFindings, FindingCauses, Findings};
@@ -29,6 +29,8 @@ use crate::triage::{self, EditsOfFindings, FindingCauses, Findings};
 pub struct Changes {
     /// Sites of the head.
     pub sites: Vec<CheckedSite<()>>,
+    /// Further repositories of both sides, as the edits number them.
+    pub repositories: Vec<UsedRepository>,
     /// Changes and their causes.
     pub comparison: Comparison,
     /// Findings of both sides: new, gone and unchanged.
@@ -59,6 +61,7 @@ pub fn compare_with(
     let mut workspace = Workspace::once(plan.clone(), settings.work)?;
     let Changes {
         sites,
+        repositories,
         comparison,
         findings,
         edited_files,
@@ -68,7 +71,7 @@ pub fn compare_with(
     Ok(Compared {
         checked: Checked {
             internal_error,
-            ..workspace.closed(sites)
+            ..workspace.closed(sites, repositories)
         },
         comparison,
         findings,
@@ -103,7 +106,8 @@ impl Workspace {
                 ComparedWith::Nothing => edits(Vec::new(), Vec::new(), &[], Vec::new(), keys),
             }
         });
-        let edits = numbered_as_reported(edits, &sides);
+        let repositories = used_repositories(plan, loaded);
+        let edits = numbered_as_reported(edits, &sides, &repositories);
         add_count(Stage::Pair, || edits.edits.len());
         plan.control
             .progress
@@ -153,6 +157,7 @@ impl Workspace {
         let real = files.filter(|file| file.decoded_from().is_none());
         Ok(Changes {
             sites,
+            repositories,
             comparison,
             findings,
             edited_files: real.map(|file| file.path().clone()).collect(),
@@ -162,11 +167,12 @@ impl Workspace {
 }
 
 /// Numbers the further repositories of edits as reports do.
-fn numbered_as_reported<'e>(mut edits: Edits<'e>, sides: &Sides<'_>) -> Edits<'e> {
-    let repositories = used_repositories(sides.plan, sides.loaded);
-    let reported = sides
-        .revisions
-        .reported(sides.plan.further(), &repositories);
+fn numbered_as_reported<'e>(
+    mut edits: Edits<'e>,
+    sides: &Sides<'_>,
+    repositories: &[UsedRepository],
+) -> Edits<'e> {
+    let reported = sides.revisions.reported(sides.plan.further(), repositories);
     for edit in &mut edits.edits {
         edit.repository = edit.repository.map(|number| reported[number]);
     }

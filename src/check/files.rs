@@ -33,7 +33,7 @@ pub(super) struct Files<'t> {
     pub(super) kept: Vec<LoadedFile>,
     /// In the order of the given sources.
     pub(super) sides: Vec<SideFiles>,
-    /// Contents already read. Sides share them, and a session reuses them.
+    /// Contents already read. Sides share them, and a later reading reuses them.
     pub(super) known: KnownFiles,
     /// Globs for the files of cloud-init.
     pub(super) part_globs: Arc<PartGlobs>,
@@ -45,7 +45,7 @@ pub(super) struct Files<'t> {
     keep: &'t Keep<'t>,
     work: Work,
     sites: SitesRead<'t>,
-    is_session: bool,
+    may_change: bool,
     /// Whether several sides are read, now or later.
     is_compared: bool,
     /// The side that is being read.
@@ -181,7 +181,7 @@ pub(super) enum ReadLater {
     #[default]
     Nothing,
     /// More files of the same side, or changed files.
-    Session,
+    Changes,
     /// Other states of the files.
     States,
 }
@@ -251,7 +251,7 @@ impl<'t> Files<'t> {
             keep,
             work,
             sites,
-            is_session: later == ReadLater::Session,
+            may_change: later == ReadLater::Changes,
             is_compared: all.len() > 1 || later == ReadLater::States,
             which: Which::Head,
         };
@@ -389,10 +389,10 @@ impl<'t> Files<'t> {
         let files: Vec<ToRead<'_>> = all()
             .map(|(file, unread)| {
                 let tree = file.repository.map_or(tree, |index| &further[index].tree);
-                // A session reads a file once, and both sides read the same files of a further
+                // A file that may change is read again only after a change, and both sides read the same files of a further
                 // repository that is read from disk.
                 let unchanging =
-                    self.is_session || (file.repository.is_some() && file.content.is_none());
+                    self.may_change || (file.repository.is_some() && file.content.is_none());
                 let commit = file
                     .repository
                     .and_then(|index| further[index].commit.as_ref());
@@ -478,7 +478,7 @@ impl<'t> Files<'t> {
         });
         let found: Vec<Result<FileId, usize>> = found.collect();
         let read = self.read_all(&unknown, &plan.control)?;
-        let may_share = self.is_compared || self.is_session;
+        let may_share = self.is_compared || self.may_change;
         self.known
             .reserve(if may_share { unknown.len() } else { 0 });
         let ids = read
@@ -523,7 +523,7 @@ impl<'t> Files<'t> {
     ) -> Result<Vec<ReadFile>, Error> {
         // By its content, a file is known on the other side.
         let has_content =
-            |file: &ToRead<'_>| self.is_compared && (self.is_session || !file.unchanging);
+            |file: &ToRead<'_>| self.is_compared && (self.may_change || !file.unchanging);
         control
             .progress
             .begin(ProgressUnit::Files, Some(files.len()));

@@ -232,17 +232,17 @@ impl Loaded {
         Self::of_plan(plan, work, None, &mut SoFar::default())
     }
 
-    /// Reads the files of these sites for a session.
-    pub(super) fn for_session(
+    /// Reads the files of these sites, which may change later.
+    pub(super) fn for_changes(
         plan: &Plan,
         work: Work,
         sites: SitesRead<'_>,
     ) -> Result<Self, Error> {
-        let mut so_far = SoFar::before(ReadLater::Session);
+        let mut so_far = SoFar::before(ReadLater::Changes);
         Self::of_plan(plan, work, Some(sites), &mut so_far)
     }
 
-    /// Reads the files of a session again, except for those that are known, which keep their ids.
+    /// Reads the files again after changes, except for those that are known, which keep their ids.
     /// Frees the texts that are no longer read, except for `parsed` ones of files that cannot be
     /// parsed any more; returns these. On an error, nothing changes.
     pub(super) fn read_again(
@@ -254,7 +254,7 @@ impl Loaded {
         let read_before = self.files_read();
         let mut so_far = SoFar {
             parsed,
-            ..self.take(ReadLater::Session)
+            ..self.take(ReadLater::Changes)
         };
         match Self::of_plan(plan, self.work, Some(sites), &mut so_far) {
             Ok(loaded) => {
@@ -324,7 +324,7 @@ impl Loaded {
             .filter(|file| file.repository.is_none())
     }
 
-    /// Those of these files that the head has and that can be parsed.
+    /// Contents at these paths of the head that can be parsed.
     pub(super) fn parsed_among(&self, paths: &BTreeSet<RepoPath>) -> ParsedFiles {
         let parsed = self
             .head_files()
@@ -1075,15 +1075,14 @@ impl LoadedSide {
             .iter()
             .map(|file| (file.id, read.definition(file, sources)))
             .collect();
-        let unread: HashSet<FileId> = files
-            .iter()
-            .filter(|(file, definition)| definition.is_none() && read.is_faulty(*file, sources))
-            .map(|(file, _)| *file)
-            .collect();
         self.sets = sites_of(layout, uses, sources, &files, &mut self.layout_problems);
+        let is_unread = |file: FileId| {
+            let mut known = files.iter().filter(|(id, _)| *id == file);
+            known.all(|(_, definition)| definition.is_none()) && read.is_faulty(file, sources)
+        };
         for problem in &mut self.layout_problems {
             if let LayoutProblem::InvalidDefinition { site, at } = problem
-                && unread.contains(&at.file)
+                && is_unread(at.file)
             {
                 *problem = LayoutProblem::UnreadDefinition {
                     site: site.clone(),

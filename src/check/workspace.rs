@@ -105,7 +105,7 @@ impl Workspace {
 
     fn open(plan: Plan, work: Work, read: Option<SiteNames>) -> Result<Self, Error> {
         let sites = Self::sites_read(&plan, work, read.as_ref());
-        let loaded = Loaded::for_session(&plan, work, sites)?;
+        let loaded = Loaded::for_changes(&plan, work, sites)?;
         Ok(Self::of(plan, loaded, read))
     }
 
@@ -372,18 +372,22 @@ impl Workspace {
         let wanted: Vec<&SetFiles> = self.sets.iter().collect();
         let undefined = self.loaded.undefined(&self.plan);
         let unread = self.loaded.unread(&self.plan, &wanted);
+        let repositories = used_repositories(&self.plan, &self.loaded);
         Checked {
             findings,
             undefined,
             unread,
             internal_error,
-            ..self.closed(sites)
+            ..self.closed(sites, repositories)
         }
     }
 
     /// Result without findings.
-    pub(super) fn closed(self, sites: Vec<CheckedSite<()>>) -> Checked<()> {
-        let repositories = used_repositories(&self.plan, &self.loaded);
+    pub(super) fn closed(
+        self,
+        sites: Vec<CheckedSite<()>>,
+        repositories: Vec<UsedRepository>,
+    ) -> Checked<()> {
         self.plan
             .control
             .ending
