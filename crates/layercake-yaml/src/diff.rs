@@ -246,7 +246,7 @@ pub enum DiffSide {
 /// All differences between `base` and `head`, in the order of the head; removed values come before
 /// the one that followed them.
 pub fn differences(base: &Node, head: &Node, keys: &ListKeys) -> Vec<Difference> {
-    Compared::default().differences(base, head, keys, MAX_DIFFERENCES)
+    DiffMemo::default().differences(base, head, keys, MAX_DIFFERENCES)
 }
 
 /// Like [`differences`], with the values that have only some of them.
@@ -258,9 +258,9 @@ pub fn variants(base: &Node, head: &Node, keys: &ListKeys) -> (Vec<Difference>, 
 
 /// Comparisons of values that share parts: each pair of shared parts is compared once.
 #[derive(Default)]
-pub struct Compared<'n>(Pairs, PhantomData<&'n Node>);
+pub struct DiffMemo<'n>(Pairs, PhantomData<&'n Node>);
 
-impl<'n> Compared<'n> {
+impl<'n> DiffMemo<'n> {
     /// Like [`differences`], with a maximum number of listed ones.
     pub fn differences(
         &mut self,

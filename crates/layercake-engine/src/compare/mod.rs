@@ -20,7 +20,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use layercake_source::{DocKey, FileId, Span};
-use layercake_yaml::diff::{self, Compared, Difference, ListKeys, differences};
+use layercake_yaml::diff::{self, DiffMemo, Difference, ListKeys, differences};
 use layercake_yaml::path::Location;
 use layercake_yaml::{Node, Value, Whole};
 
@@ -221,13 +221,13 @@ pub fn compare(
     };
     let outputs = matched(base, head, renames).into_iter();
     let outputs: Vec<Comparing<'_>> = outputs.map(comparing).collect();
-    let mut compared = Compared::default();
-    let all = changes_within(&outputs, Limits::FOLLOWED, &mut compared);
+    let mut memo = DiffMemo::default();
+    let all = changes_within(&outputs, Limits::FOLLOWED, &mut memo);
     let mut changes = all.unwrap_or_else(|| {
-        let most = followed_of_each(&outputs, &mut compared);
+        let most = followed_of_each(&outputs, &mut memo);
         let changes = outputs
             .iter()
-            .filter_map(|output| output.change(most, &mut compared));
+            .filter_map(|output| output.change(most, &mut memo));
         changes.collect()
     });
     changes.sort_by(|one, other| one.order().cmp(&other.order()));
@@ -238,12 +238,12 @@ pub fn compare(
 fn changes_within<'a>(
     outputs: &[Comparing<'a>],
     all: usize,
-    compared: &mut Compared<'a>,
+    memo: &mut DiffMemo<'a>,
 ) -> Option<Vec<Change>> {
     let mut listed = 0;
     let changes = outputs
         .iter()
-        .filter_map(|comparing| comparing.change(diff::MAX_DIFFERENCES, compared));
+        .filter_map(|comparing| comparing.change(diff::MAX_DIFFERENCES, memo));
     let listed_within = |change: Change| {
         listed += change.data.len();
         (listed <= all).then_some(change)
@@ -252,8 +252,8 @@ fn changes_within<'a>(
 }
 
 /// Returns the maximum number of differences per output whose causes are found separately.
-fn followed_of_each<'a>(outputs: &[Comparing<'a>], compared: &mut Compared<'a>) -> u64 {
-    let counts = outputs.iter().map(|comparing| comparing.count(compared));
+fn followed_of_each<'a>(outputs: &[Comparing<'a>], memo: &mut DiffMemo<'a>) -> u64 {
+    let counts = outputs.iter().map(|comparing| comparing.count(memo));
     as_limit(level(counts.collect(), Limits::FOLLOWED))
 }
 
@@ -271,7 +271,7 @@ pub fn shorten(question: &Question<'_>, changes: &mut [Change]) {
     let Question {
         base, head, keys, ..
     } = *question;
-    let mut compared = Compared::default();
+    let mut memo = DiffMemo::default();
     for change in changes.iter_mut().filter(|change| change.data.len() > most) {
         let comparing = Comparing {
             base,
@@ -279,7 +279,7 @@ pub fn shorten(question: &Question<'_>, changes: &mut [Change]) {
             keys,
             output: change.output,
         };
-        let Some(joined) = comparing.change(as_limit(most), &mut compared) else {
+        let Some(joined) = comparing.change(as_limit(most), &mut memo) else {
             continue;
         };
         let mut places: Vec<PlaceCauses> = joined
@@ -343,23 +343,23 @@ impl<'a> Comparing<'a> {
     }
 
     /// Returns the number of differing places.
-    fn count(&self, compared: &mut Compared<'a>) -> usize {
+    fn count(&self, memo: &mut DiffMemo<'a>) -> usize {
         let (Some(Outcome::Ready(base)), Some(Outcome::Ready(head))) = self.outcomes() else {
             return 1;
         };
         let keys = self.keys.of_schema(self.schema());
-        usize::try_from(compared.count(base, head, &keys)).unwrap_or(usize::MAX)
+        usize::try_from(memo.count(base, head, &keys)).unwrap_or(usize::MAX)
     }
 
     /// Returns the change with at most `most` differences; `None` if there is none.
-    fn change(&self, most: u64, compared: &mut Compared<'a>) -> Option<Change> {
+    fn change(&self, most: u64, memo: &mut DiffMemo<'a>) -> Option<Change> {
         let base = self.output.base.zip(self.base);
         let head = self.output.head.zip(self.head);
         let renamed_from = self.output.renamed_from(self.base, self.head);
         let (status, data) = match self.outcomes() {
             (Some(Outcome::Ready(base)), Some(Outcome::Ready(head))) => {
                 let keys = self.keys.of_schema(self.schema());
-                let differences = compared.differences(base, head, &keys, most);
+                let differences = memo.differences(base, head, &keys, most);
                 let unchanged = differences.is_empty() && renamed_from.is_none();
                 (
                     if unchanged {

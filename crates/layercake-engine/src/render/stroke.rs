@@ -92,8 +92,8 @@ impl Stroke {
         are_kept
     }
 
-    /// Returns whether it is a substitution that wrote elsewhere and kept the value at `place`,
-    /// which is in the data `after` it.
+    /// Returns whether it is a substitution that wrote elsewhere, and `after`, the data after it,
+    /// still has a value at `place`.
     fn keeps(&self, place: &Location, after: &Node) -> bool {
         self.is_substituted() && !self.writes_around(place) && place.get(after).is_some()
     }

@@ -580,12 +580,13 @@ impl<'a> Attributing<'a> {
             self.results
                 .shields
                 .extend(shields.into_iter().map(|shield| (*edit, shield)));
-            match is_cut {
-                _ if !is_one_of_many(edit) => {}
-                true => cut.push(*edit),
-                false => {
-                    reached_by.insert(*edit, reached);
-                }
+            if !is_one_of_many(edit) {
+                continue;
+            }
+            if is_cut {
+                cut.push(*edit);
+            } else {
+                reached_by.insert(*edit, reached);
             }
         }
         let caused = self.caused_by(|edit| reached_by.contains_key(edit));

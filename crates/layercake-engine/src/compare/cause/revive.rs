@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use layercake_source::DocKey;
-use layercake_yaml::diff::{Compared, Difference};
+use layercake_yaml::diff::{DiffMemo, Difference};
 use layercake_yaml::path::{Location, Piece, PlaceIndex};
 
 use super::Target;
@@ -77,11 +77,11 @@ impl Trials<'_> {
         if by_head.len() != side.graph.outputs().count() {
             return None;
         }
-        let mut compared = Compared::default();
+        let mut memo = DiffMemo::default();
         let mut outputs = BTreeMap::new();
         for (doc, recipe) in head.graph.outputs() {
             let tried = *by_head.get(&doc)?;
-            let differences = self.data_differences(doc, tried, side, &mut compared)?;
+            let differences = self.data_differences(doc, tried, side, &mut memo)?;
             if differences.is_empty() {
                 continue;
             }

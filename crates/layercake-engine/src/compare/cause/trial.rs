@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use layercake_source::DocKey;
-use layercake_yaml::diff::{self, Compared, Difference, MAX_DIFFERENCES, same};
+use layercake_yaml::diff::{self, DiffMemo, Difference, MAX_DIFFERENCES, same};
 
 use super::batch::{Batch, Owners};
 use super::remaining::Asked;
@@ -245,7 +245,7 @@ impl<'a> Trials<'a> {
         head: DocId,
         tried: DocId,
         side: &Side<'n>,
-        compared: &mut Compared<'n>,
+        memo: &mut DiffMemo<'n>,
     ) -> Option<Vec<Difference>> {
         let of_head = self.question.head?;
         match (side.rendered.data(tried), of_head.rendered.data(head)) {
@@ -254,7 +254,7 @@ impl<'a> Trials<'a> {
             (Some(tried), Some(data)) => {
                 let schema = &of_head.graph.recipe(head).key.schema;
                 let keys = self.question.keys.of_schema(schema);
-                Some(compared.differences(tried, data, &keys, MAX_DIFFERENCES))
+                Some(memo.differences(tried, data, &keys, MAX_DIFFERENCES))
             }
             (None, Some(_)) | (Some(_), None) => None,
         }
@@ -306,7 +306,7 @@ impl<'a> Trials<'a> {
     /// Compares a rendering with the head, without the texts that stop an edit.
     fn deviations(&self, side: &Side<'_>) -> Deviations {
         let question = self.question;
-        let mut compared = Compared::default();
+        let mut memo = DiffMemo::default();
         let by_head = counterparts(question.head, side, question);
         let by_base = counterparts(question.base, side, question);
         let mut found = Deviations::default();
@@ -317,12 +317,7 @@ impl<'a> Trials<'a> {
                 .or_else(|| by_base.get(&changed.output.base?))
                 .copied();
             met.extend(tried);
-            self.add_changed(
-                changed,
-                tried.map(|doc| (doc, side)),
-                &mut compared,
-                &mut found,
-            );
+            self.add_changed(changed, tried.map(|doc| (doc, side)), &mut memo, &mut found);
         }
         for (doc, recipe) in question
             .head
@@ -351,7 +346,7 @@ impl<'a> Trials<'a> {
         &'n self,
         changed: &ChangedOutput<'_>,
         tried: Option<(DocId, &Side<'n>)>,
-        compared: &mut Compared<'n>,
+        memo: &mut DiffMemo<'n>,
         found: &mut Deviations,
     ) {
         let all = || changed.targets().map(|(target, _)| target);
@@ -363,7 +358,7 @@ impl<'a> Trials<'a> {
                 found.units.extend(all());
             }
             (Status::Broken, Some((doc, side, Outcome::Blocked(_)))) => {
-                let (_, metadata) = self.remaining(changed.output, doc, side, compared);
+                let (_, metadata) = self.remaining(changed.output, doc, side, memo);
                 add_remaining(changed, (&[], &metadata), found);
             }
             (_, None | Some((.., Outcome::Blocked(_)))) => found.units.extend(all()),
@@ -372,7 +367,7 @@ impl<'a> Trials<'a> {
                 Status::Changed | Status::Metadata | Status::Added | Status::Repaired,
                 Some((doc, side, Outcome::Ready(_))),
             ) => {
-                let (data, metadata) = self.remaining(changed.output, doc, side, compared);
+                let (data, metadata) = self.remaining(changed.output, doc, side, memo);
                 add_remaining(changed, (&data, &metadata), found);
             }
         }
@@ -385,7 +380,7 @@ impl<'a> Trials<'a> {
         output: Output,
         tried: DocId,
         side: &Side<'n>,
-        compared: &mut Compared<'n>,
+        memo: &mut DiffMemo<'n>,
     ) -> (Vec<Difference>, Vec<Difference>) {
         let Some((head, of_head)) = output.head.zip(self.question.head) else {
             return (Vec::new(), Vec::new());
@@ -393,7 +388,7 @@ impl<'a> Trials<'a> {
         let keys = self.question.keys;
         let metadata = of_head.metadata_against(head, side.written(tried), keys);
         let data = self
-            .data_differences(head, tried, side, compared)
+            .data_differences(head, tried, side, memo)
             .unwrap_or_default();
         (data, metadata)
     }
