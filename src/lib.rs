@@ -20,6 +20,7 @@
 //!   prevents the run.
 //! - No result depends on the order of files, on threads, or on the current folder.
 
+pub mod ask;
 pub mod check;
 pub mod commands;
 pub mod config;

@@ -48,7 +48,7 @@ use crate::system::cloud_init::Sets;
 use crate::system::deckhand::layout::{Layout, Uses};
 use crate::system::deckhand::{DeckhandOptions, Site};
 use crate::triage::{self, Findings, TriagePolicy};
-use crate::yaml::Parsed;
+use crate::yaml::{Node, Parsed};
 
 /// Documents that belong together.
 #[derive(Clone)]
@@ -370,7 +370,13 @@ pub struct RenderedSite<'a> {
     pub sources: &'a SourceMap,
 }
 
-impl RenderedSite<'_> {
+impl<'s> RenderedSite<'s> {
+    /// Rendered data of a document, or its own data if it is not rendered.
+    pub(crate) fn data(&self, doc: DocId) -> &'s Node {
+        let own = &self.graph.recipe(doc).data;
+        self.rendered.data(doc).unwrap_or(own)
+    }
+
     /// Those of `docs` that were not requested before.
     pub(crate) fn unrequested(&self, docs: impl IntoIterator<Item = DocId>) -> Vec<DocId> {
         docs.into_iter()
@@ -411,6 +417,16 @@ pub enum Answer<T> {
     Is(T),
     /// These documents must be rendered first.
     Needs(Vec<DocId>),
+}
+
+impl<T> Answer<T> {
+    /// Changes the final result.
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Answer<U> {
+        match self {
+            Answer::Is(answer) => Answer::Is(change(answer)),
+            Answer::Needs(docs) => Answer::Needs(docs),
+        }
+    }
 }
 
 /// Result of a run.

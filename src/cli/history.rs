@@ -5,13 +5,13 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use clap::{Args, ValueEnum};
+use layercake::ask::ValueQuestion;
 use layercake::cancel::Cancel;
 use layercake::commands::Selection;
 use layercake::commands::blame::{self, BlameQuestion, BlameRequest};
 use layercake::commands::history::HistoryRequest;
 use layercake::commands::log::{self, LogRequest};
 use layercake::commands::names::{Target, missing_arguments};
-use layercake::commands::provenance::ValueQuestion;
 use layercake::commands::sides::Range;
 use layercake::error::{Error, ErrorKind, shell_word};
 use layercake::report::answer::blame::Blame;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use layercake::ask::ValueQuestion;
 use layercake::check::{Checked, ParseTotals, RunControl};
 use layercake::commands::names::{NamedValue, Target, is_file, missing_arguments};
 use layercake::commands::places::entered;
-use layercake::commands::provenance::ValueQuestion;
 use layercake::commands::render::Rendering;
 use layercake::commands::sides::{ChosenSide, ChosenSides, MergeBase, SideSelection};
 use layercake::commands::{self, Selection};

@@ -9,10 +9,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::walk::{Advanced, Step, Walk};
-use super::explain_value::{SET, no_site};
+use super::explain_value::no_site;
 use super::history::{CommitIndex, HistoryRequest, RepositoryWithHistory, SiteHistory};
 use super::policy::Selectors;
 use super::{Project, Selection, configuration, file_and_line, names};
+use crate::ask::SET;
 use crate::check::{
     Checked, ProgressUnit, RenderedSite, RunControl, Settings, SiteStates, StateAs, StatesAtHand,
     Work,

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use globset::GlobSet;
 
-use super::{globs, names};
+use super::globs;
+use crate::ask;
 use crate::error::{Error, ErrorKind};
 use crate::source::DocKey;
 
@@ -49,7 +50,7 @@ impl DocumentGlobs {
                 let matcher = globs(std::slice::from_ref(glob))?;
                 if !known.iter().any(|text| is_matched(matcher.as_ref(), text)) {
                     let message = format!("no {what} has the {field} `{glob}`");
-                    return Err(names::unknown(message, kind, glob, known));
+                    return Err(ask::unknown(message, kind, glob, known));
                 }
             }
         }

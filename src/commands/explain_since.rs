@@ -5,17 +5,13 @@ use std::sync::OnceLock;
 
 use super::Selection;
 use super::compare::{self, Opened, SitesToRead};
-use super::provenance::{self, ValueQuestion};
 use super::sides::{ChosenSide, Environment, MergeBase, SideSelection};
-use crate::check::{
-    BothSides, Checked, Compared, RenderedSite, RunControl, Settings, Work, compare_with,
-};
-use crate::edit::{Edit, Text};
+use crate::ask::since::{self, TracedValue};
+use crate::ask::{self, ValueQuestion};
+use crate::check::{BothSides, Checked, RenderedSite, RunControl, Settings, Work, compare_with};
 use crate::error::{Error, ErrorKind};
-use crate::render::replay::Replay;
 use crate::report::answer::provenance::ExplainedValue;
 use crate::report::answer::since::{ProvenanceDiff, ProvenanceSide, SideName};
-use crate::source::Span;
 use crate::yaml::diff;
 
 /// Traces of a value on both sides of a comparison that `wanted` names.
@@ -44,8 +40,8 @@ pub fn run(
         ..Settings::default()
     };
     let answers = OnceLock::new();
-    let ask = |both: &BothSides<'_>| {
-        let is_it = |side: &RenderedSite<'_>| super::explain_value::is_called(side, site);
+    let take = |both: &BothSides<'_>| {
+        let is_it = |side: &RenderedSite<'_>| ask::is_called(side, site);
         if both.base.iter().chain(&both.head).any(is_it) {
             answers.get_or_init(|| {
                 [&both.base, &both.head]
@@ -53,7 +49,7 @@ pub fn run(
             });
         }
     };
-    let compared = compare_with(&project.plan(control), &settings, &ask)?;
+    let compared = compare_with(&project.plan(control), &settings, &take)?;
     let Some([base, head]) = answers.into_inner() else {
         let sites = compared.checked.sites.iter();
         let sites: Vec<_> = sites
@@ -78,12 +74,7 @@ pub fn run(
     let edits = if has_same_value {
         Vec::new()
     } else {
-        edits(
-            &compared,
-            question,
-            site,
-            [base.as_ref(), head.as_ref()].map(texts_of),
-        )
+        since::edits(&compared, question, site, [base.as_ref(), head.as_ref()])
     };
     let side = |name, answer: Option<Result<TracedValue, Error>>| {
         let (way, missing) = match answer {
@@ -114,84 +105,5 @@ fn name(wanted: &SideSelection, side: &ChosenSide) -> SideName {
         (Some(revision), MergeBase::Use) => SideName::MergeBase(revision.clone(), id),
         (Some(revision), MergeBase::Skip) => SideName::Commit(revision.clone(), id),
         (None, MergeBase::Use | MergeBase::Skip) => SideName::Commit(name.clone(), id),
-    }
-}
-
-/// Trace of a value on one side, and all texts that it and nested values depend on.
-struct TracedValue {
-    way: ExplainedValue,
-    texts: Vec<Span>,
-}
-
-impl TracedValue {
-    fn of(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Self, Error> {
-        Ok(Self {
-            way: provenance::way(site, question)?,
-            texts: texts(site, question)?,
-        })
-    }
-}
-
-fn texts(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Vec<Span>, Error> {
-    /// Maximum number of nested values that represent a mapping or list.
-    const MAX_VALUES: usize = 5_000;
-    let doc = provenance::document(site, question)?;
-    let data = site
-        .rendered
-        .data(doc)
-        .unwrap_or(&site.graph.recipe(doc).data);
-    let place = provenance::place(data, &question.path)?;
-    let replay = Replay::new(site.graph, site.rendered);
-    let mut texts = replay.trace(doc, &place).texts();
-    let inside = place
-        .get(data)
-        .map(|node| Replay::leaves(node, MAX_VALUES).locations);
-    for leaf in inside.unwrap_or_default() {
-        texts.extend(replay.trace(doc, &place.joined(&leaf)).texts());
-    }
-    Ok(texts)
-}
-
-fn texts_of(answer: Option<&Result<TracedValue, Error>>) -> &[Span] {
-    match answer {
-        Some(Ok(answer)) => &answer.texts,
-        Some(Err(_)) | None => &[],
-    }
-}
-
-/// Edits that changed a value: those that changed the output and overlap a text that the value
-/// depends on. If the document is not an output, all edits that overlap such a text.
-fn edits(
-    compared: &Compared,
-    question: &ValueQuestion,
-    site: &str,
-    [base, head]: [&[Span]; 2],
-) -> Vec<Edit> {
-    let comparison = &compared.comparison;
-    let change = comparison.outputs.iter().find(|change| {
-        change.site.as_deref().unwrap_or(super::explain_value::SET) == site
-            && question.has_schema(&change.key.schema)
-            && *change.key.name == *question.name
-    });
-    let all: Vec<&Edit> = match change {
-        Some(change) => {
-            let causes = change.edits.iter().map(|edit| edit.index());
-            causes.map(|edit| &comparison.edits[edit].edit).collect()
-        }
-        None => comparison.edits.iter().map(|reach| &reach.edit).collect(),
-    };
-    let meets = |text: &Option<Text>, spans: &[Span]| {
-        text.as_ref()
-            .is_some_and(|text| spans.iter().any(|span| text.meets(*span)))
-    };
-    let near: Vec<Edit> = all
-        .iter()
-        .filter(|edit| meets(&edit.base, base) || meets(&edit.head, head))
-        .map(|edit| (*edit).clone())
-        .collect();
-    if near.is_empty() && change.is_some() {
-        all.into_iter().cloned().collect()
-    } else {
-        near
     }
 }

@@ -25,7 +25,6 @@ pub mod names;
 pub mod parse;
 pub mod places;
 pub mod policy;
-pub mod provenance;
 pub mod render;
 pub mod repositories;
 pub mod rules;

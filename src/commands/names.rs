@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::documents::DocumentGlobs;
-use super::provenance::ValueQuestion;
 use super::sides::Range;
 use super::{Project, Selection, Start, places};
+use crate::ask::ValueQuestion;
 use crate::check::{Checked, RunControl, Work, work_on_sites};
 use crate::error::{Error, ErrorKind, UnknownWord, shell_word};
 use crate::near::help_for_unknown;
@@ -302,21 +302,6 @@ pub(crate) fn no_site<'a>(text: &str, sites: impl IntoIterator<Item = &'a str>) 
     Error::new(ErrorKind::Usage, message)
         .with_help(help)
         .about("site", text)
-}
-
-/// Error for a word that names none of the `known` things of its kind.
-pub(crate) fn unknown(
-    message: String,
-    kind: &'static str,
-    word: &str,
-    known: &BTreeSet<&str>,
-) -> Error {
-    let known: Vec<&str> = known.iter().copied().collect();
-    let error = Error::new(ErrorKind::Usage, message).about(kind, word);
-    match help_for_unknown(word, &format!("{kind}s"), &known) {
-        Some(help) => error.with_help(help),
-        None => error,
-    }
 }
 
 /// Whether a glob matches more than the name that it is written as.

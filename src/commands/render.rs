@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::ask;
 use crate::check::{Checked, RenderedSite as SiteAtHand, RunControl, Work, work_on_sites};
 use crate::commands::documents::DocumentGlobs;
-use crate::commands::{Project, Selection, names, provenance};
+use crate::commands::{Project, Selection, names};
 use crate::error::Error;
 use crate::graph::{DocId, Recipe};
 use crate::report::{RenderedDocument, SiteDocuments};
@@ -190,8 +191,8 @@ fn outputs(
 
 /// Data of a document with only the value at `path`, inside its parents.
 fn only(data: &Node, recipe: &Recipe, path: &str) -> Result<Node, Error> {
-    let place = provenance::place(data, path)?;
-    pruned(data, &place.0).ok_or_else(|| provenance::no_value(recipe, data, &place))
+    let place = ask::place(data, path)?;
+    pruned(data, &place.0).ok_or_else(|| ask::no_value(recipe, data, &place))
 }
 
 fn pruned(node: &Node, pieces: &[Piece]) -> Option<Node> {

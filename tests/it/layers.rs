@@ -88,8 +88,16 @@ const TABLE: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "ask",
+        &[
+            "check", "report", "compare", "edit", "system", "render", "graph", "merge", "yaml",
+            "source", "near", "error",
+        ],
+    ),
+    (
         "commands",
         &[
+            "ask",
             "check",
             "fix",
             "config",

@@ -7,15 +7,17 @@ use std::sync::Arc;
 use super::outputs::documents;
 use super::walk::{Before, CommitsAtHand, Done, Known, Walk};
 use super::{BlameRun, NamedCommits};
+use crate::ask::ValueQuestion;
+use crate::ask::line::Line;
+use crate::ask::why_not::{WantedValue, trace_towards};
 use crate::check::{Checked, RenderedSite, SiteStates, StatesAtHand};
-use crate::commands::explain_value::{line_of, stopped_text};
+use crate::commands::file_and_line;
 use crate::commands::history::{CommitIndex, SiteHistory};
-use crate::commands::{file_and_line, provenance};
 use crate::compare::{Texts, edits_overlapping as overlapping};
 use crate::diagnostic::Diagnostic;
 use crate::edit::{Edit, EditId};
 use crate::error::{Error, ErrorKind};
-use crate::graph::Recipe;
+use crate::graph::{DocId, Recipe};
 use crate::render::replay::Replay;
 use crate::report::answer::blame::{
     Blame, BlameAnswer, BlameCause, BlameEnd, BlamedChange, BlamedFinding, ReachStep, TextHistory,
@@ -339,7 +341,7 @@ impl BlameRun<'_> {
         site: &RenderedSite<'_>,
         place: &str,
     ) -> Result<Vec<(TextSubject, TextTrace)>, Error> {
-        let (Some(_), Some(path)) = (&self.request.name, &self.request.path) else {
+        let (Some(name), Some(path)) = (&self.request.name, &self.request.path) else {
             let message = "missing arguments NAME, PATH: `--why-not` needs one value";
             return Err(Error::new(ErrorKind::Usage, message));
         };
@@ -347,32 +349,24 @@ impl BlameRun<'_> {
             let message = format!("missing line number in `{place}`");
             Error::new(ErrorKind::Usage, message).with_help("write it as FILE:LINE")
         })?;
-        let line = line_of(site, &self.files, number, place)?;
-        let output = documents(site, self.request)?[0];
-        let recipe = site.graph.recipe(output);
-        let data = site.rendered.data(output).unwrap_or(&recipe.data);
-        let wanted = provenance::place(data, path)?;
-        let own = line.document(site);
-        let places = own.map(|doc| line.places(site, doc)).unwrap_or_default();
-        if places.is_empty() {
-            let message = format!("no value of a document at `{place}`");
-            return Err(Error::new(ErrorKind::Usage, message));
-        }
+        let line = Line::given(site, &self.files, number, place)?;
+        let question = ValueQuestion {
+            schema: self.request.schema.clone(),
+            name: name.clone(),
+            path: path.clone(),
+        };
+        let wanted = WantedValue::of(site, &question)?;
         let replay = Replay::new(site.graph, site.rendered);
-        let texts = own
-            .into_iter()
-            .flat_map(|doc| places.iter().map(move |place| (doc, place)));
-        let texts = texts.map(|(doc, text)| {
+        let key = |doc: DocId| site.graph.recipe(doc).key.clone();
+        let texts = line.texts(site, place)?.into_iter().map(|(doc, text)| {
+            let trace = trace_towards(site, &replay, doc, &text, &wanted);
             let subject = TextSubject {
-                document: site.graph.recipe(doc).key.clone(),
-                text: text.clone(),
-                output: recipe.key.clone(),
-                place: wanted.clone(),
+                document: key(doc),
+                text,
+                output: key(wanted.doc),
+                place: wanted.place.clone(),
             };
-            (
-                subject,
-                stopped_text(site, &replay, doc, text, (output, &wanted)),
-            )
+            (subject, trace)
         });
         Ok(texts.collect())
     }
@@ -464,7 +458,11 @@ fn reach_at(
         return nothing(ReachState::NoOutput);
     };
     let replay = Replay::new(site.graph, site.rendered);
-    let trace = stopped_text(&site, &replay, doc, &subject.text, (output, &subject.place));
+    let wanted = WantedValue {
+        doc: output,
+        place: subject.place.clone(),
+    };
+    let trace = trace_towards(&site, &replay, doc, &subject.text, &wanted);
     let rows = trace.stops.iter().chain(&trace.route);
     let texts = rows
         .flat_map(|row| row.at.iter().copied())

@@ -11,9 +11,9 @@ use super::values::{
 };
 use super::walk::{CommitsAtHand, Walk};
 use super::{BlameRequest, BlameRun, FoundSteps, NamedCommits};
+use crate::ask::{self, ValueQuestion};
 use crate::check::{Checked, RenderedSite, SiteStates};
 use crate::commands::history::{CommitIndex, PinChange, SiteHistory};
-use crate::commands::provenance::{self, ValueQuestion};
 use crate::edit::EditId;
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Recipe};
@@ -235,7 +235,7 @@ pub(super) fn documents(
         name: name.clone(),
         path,
     };
-    Ok(vec![provenance::document(site, &question)?])
+    Ok(vec![ask::document(site, &question)?])
 }
 
 fn requested(
@@ -252,7 +252,7 @@ fn requested(
         };
         let (mut places, mut is_cut) = (vec![Arc::default()], false);
         match &request.path {
-            Some(path) => places = vec![Arc::new(provenance::place(data, path)?)],
+            Some(path) => places = vec![Arc::new(ask::place(data, path)?)],
             None => {
                 add_values(data, &mut Location::root(), MAX_VALUES, &mut places);
                 is_cut = places.len() > MAX_VALUES;
@@ -319,11 +319,7 @@ fn ensure_there(history: &ValueHistory) -> Result<(), Error> {
         "no value at `{}` of {schema} {name}, now or earlier",
         history.place
     );
-    Err(provenance::with_place_help(
-        message,
-        &history.data,
-        &history.place,
-    ))
+    Err(ask::with_place_help(message, &history.data, &history.place))
 }
 
 fn outputs(

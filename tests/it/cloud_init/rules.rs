@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use layercake::ask::{ValueQuestion, trace};
 use layercake::check::{Checked, RenderedSite};
-use layercake::commands::provenance::{ValueQuestion, way};
 use layercake::merge::deckhand::Semantics;
 use layercake::source::MemoryTree;
 use layercake::yaml::emit::{EmitOptions as Emitting, to_yaml};
@@ -64,7 +64,7 @@ fn steps(tree: &MemoryTree, path: &str) -> Vec<String> {
         path: path.to_owned(),
     };
     let steps = |site: &RenderedSite<'_>| -> Vec<String> {
-        way(site, &question)
+        trace(site, &question)
             .unwrap()
             .rows
             .into_iter()
