@@ -318,7 +318,9 @@ impl Pattern {
             }
         };
         let mut output = Output(String::new());
-        let (mut copied, mut from, mut count) = (0, 0, 0);
+        let mut copied = 0;
+        let mut from = 0;
+        let mut count = 0;
         let mut empty = Empty::Allowed;
         while let Some(spans) = self.find(text, from, empty, effort)? {
             let (start, end) = spans[0].expect("group 0 always participates");

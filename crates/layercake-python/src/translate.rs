@@ -75,8 +75,9 @@ pub(super) fn translate(text: &str) -> Result<Translation, PatternError> {
 /// Implements Python's `str.isidentifier`, except for a few rare characters.
 pub(super) fn is_identifier(name: &str) -> bool {
     let mut characters = name.chars();
-    let first = |character: char| character.is_alphabetic() || character == '_';
-    characters.next().is_some_and(first)
+    characters
+        .next()
+        .is_some_and(|character| character.is_alphabetic() || character == '_')
         && characters.all(|character| character.is_alphanumeric() || character == '_')
 }
 
@@ -407,7 +408,8 @@ impl Reader<'_> {
                 _ => Err(error(here, "repeat count too large")),
             },
         };
-        let (least, most) = (bound(&least)?.unwrap_or(0), bound(&most)?);
+        let least = bound(&least)?.unwrap_or(0);
+        let most = bound(&most)?;
         if most.is_some_and(|most| most < least) {
             return Err(error(here, "minimum repeat count greater than the maximum"));
         }
@@ -558,8 +560,9 @@ impl Reader<'_> {
         }
         let name = self.take_until('}', "character name")?;
         let found = unicode_names2::character(&name);
-        let unknown = || unsupported(at, format!("unsupported character name `{name}`"));
-        found.map(u32::from).ok_or_else(unknown)
+        found
+            .map(u32::from)
+            .ok_or_else(|| unsupported(at, format!("unsupported character name `{name}`")))
     }
 
     fn hexadecimal(&mut self, length: usize, at: usize) -> Result<u32, PatternError> {
@@ -699,8 +702,10 @@ impl Reader<'_> {
     }
 
     fn group_named(&self, name: &str, at: usize) -> Result<usize, PatternError> {
-        let missing = || error(at, format!("unknown group `{}`", name.escape_debug()));
-        self.names.get(name).copied().ok_or_else(missing)
+        self.names
+            .get(name)
+            .copied()
+            .ok_or_else(|| error(at, format!("unknown group `{}`", name.escape_debug())))
     }
 
     fn capture(

@@ -99,18 +99,22 @@ impl Error {
 
 /// Quotes `text` as one word for a shell, without terminal control characters.
 pub fn shell_word(text: &str) -> String {
-    let is_plain = |it: char| it.is_alphanumeric() || "/._-+:\\@%~".contains(it);
     // Only at the beginning, a tilde is expanded and a hyphen starts an option.
-    if !text.is_empty() && !text.starts_with(['~', '-']) && text.chars().all(is_plain) {
+    if !text.is_empty()
+        && !text.starts_with(['~', '-'])
+        && text
+            .chars()
+            .all(|it| it.is_alphanumeric() || "/._-+:\\@%~".contains(it))
+    {
         return text.to_owned();
     }
     let is_shown = |it: char| it.is_alphanumeric() || it.is_ascii_graphic() || it == ' ';
     let inside: String = text
         .chars()
-        .map(|it| match it {
+        .map(|character| match character {
             '\'' => r"'\''".to_owned(),
-            it if is_shown(it) => it.to_string(),
-            it => it.escape_default().to_string(),
+            shown if is_shown(shown) => shown.to_string(),
+            other => other.escape_default().to_string(),
         })
         .collect();
     format!("'{inside}'")

@@ -106,10 +106,9 @@ fn termination_signals() -> impl Iterator<Item = i32> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
     let ignored = ignored();
-    let is_handled = move |signal: &i32| ignored >> (signal - 1) & 1 == 0;
     [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
         .into_iter()
-        .filter(is_handled)
+        .filter(move |signal| ignored >> (signal - 1) & 1 == 0)
 }
 
 /// Bit mask of the signals that this process ignores, from the lowest (proc(5)); zero if unknown.

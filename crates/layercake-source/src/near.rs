@@ -103,9 +103,8 @@ pub fn nearest_in_any_case<'a>(
     let candidates: Vec<&str> = candidates.into_iter().take(MAX_CANDIDATES).collect();
     let folded: Vec<String> = candidates.iter().map(|it| it.to_lowercase()).collect();
     let wanted = name.to_lowercase();
-    let is_other = |at: &usize| candidates[*at] != name;
     let equal = (0..candidates.len())
-        .filter(is_other)
+        .filter(|at| candidates[*at] != name)
         .find(|at| folded[*at] == wanted);
     let at = equal.or_else(|| {
         let near = nearest(&wanted, folded.iter().map(String::as_str))?;
@@ -181,15 +180,21 @@ pub fn is_one_slip_apart(one: &str, other: &str) -> bool {
 
 /// Strips the common prefix of two names, then their common suffix.
 fn without_shared_ends<'a>(one: &'a str, other: &'a str) -> (&'a str, &'a str) {
-    let pairs = one.char_indices().zip(other.chars());
-    let same = pairs.take_while(|((_, one), other)| one == other);
-    let start = same
+    let start = one
+        .char_indices()
+        .zip(other.chars())
+        .take_while(|((_, one), other)| one == other)
         .last()
         .map_or(0, |((at, letter), _)| at + letter.len_utf8());
-    let (one, other) = (&one[start..], &other[start..]);
-    let pairs = one.chars().rev().zip(other.chars().rev());
-    let same = pairs.take_while(|(one, other)| one == other);
-    let end: usize = same.map(|(letter, _)| letter.len_utf8()).sum();
+    let one = &one[start..];
+    let other = &other[start..];
+    let end: usize = one
+        .chars()
+        .rev()
+        .zip(other.chars().rev())
+        .take_while(|(one, other)| one == other)
+        .map(|(letter, _)| letter.len_utf8())
+        .sum();
     (&one[..one.len() - end], &other[..other.len() - end])
 }
 
@@ -237,8 +242,8 @@ fn rests(name: &str, hasher: &impl BuildHasher) -> impl Iterator<Item = u64> {
     let shortened = if name.len() > MAX_BYTES { "" } else { name };
     let without = shortened
         .char_indices()
-        .map(|(at, letter)| (&name[..at], letter.len_utf8()));
-    let without = without.map(|(start, length)| (start, &name[start.len() + length..]));
+        .map(|(at, letter)| (&name[..at], letter.len_utf8()))
+        .map(|(start, length)| (start, &name[start.len() + length..]));
     let all = std::iter::once((name, "")).chain(without);
     all.map(|(start, end)| {
         let letters = start.bytes().chain(end.bytes());

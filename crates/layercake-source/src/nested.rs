@@ -39,13 +39,12 @@ pub(super) fn checked_out(repository: &Repository) -> Option<ContentId> {
 fn has_files_of(files: &WorkTree, head: &StoredTree) -> Option<bool> {
     let root = RepoPath::new("");
     let there = files.entries(&root).ok()?;
-    let is_there = |stored: &Entry| {
+    Some(head.entries(&root).ok()?.iter().all(|stored| {
         let found = there.binary_search_by(|file| file.path.cmp(&stored.path));
         found.is_ok_and(|at| {
             stored.content.is_some() && stored.content == content_of(files, &there[at])
         })
-    };
-    Some(head.entries(&root).ok()?.iter().all(is_there))
+    }))
 }
 
 fn content_of(files: &WorkTree, file: &Entry) -> Option<ContentId> {

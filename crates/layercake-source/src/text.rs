@@ -82,7 +82,9 @@ impl Source {
 
     fn of(path: RepoPath, decoded: DecodedText, decoded_from: Option<Span>) -> Self {
         let DecodedText { text, fault, bytes } = decoded;
-        let (text, commit, lines) = (text.into(), None, OnceLock::new());
+        let text = text.into();
+        let commit = None;
+        let lines = OnceLock::new();
         Self {
             path,
             text,

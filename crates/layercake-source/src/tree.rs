@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use globset::GlobSet;
@@ -349,10 +349,9 @@ impl WorkTree {
 
     fn walk(&self, folder: &RepoPath) -> Result<Vec<WorkTreePath>, Error> {
         let start = folder.on_disk(&self.root);
-        let not_git = |entry: &walkdir::DirEntry| entry.file_name() != ".git";
         let walk = WalkDir::new(&start).follow_root_links(false).into_iter();
         let mut seen = Vec::new();
-        for entry in walk.filter_entry(not_git) {
+        for entry in walk.filter_entry(|entry| entry.file_name() != ".git") {
             let entry = entry.map_err(|cause| unlistable(&start, cause))?;
             seen.extend(self.on_disk(&entry));
         }
@@ -417,8 +416,8 @@ impl WorkTree {
             .map(|end| &folder.as_str()[..end]);
         folders.any(|folder| {
             let folder = RepoPath::new(folder);
-            let is_other = || is_there(&folder.on_disk(&self.root).join(".git"));
-            !folder.is_root() && (is_submodule(&folder) || is_other())
+            !folder.is_root()
+                && (is_submodule(&folder) || is_there(&folder.on_disk(&self.root).join(".git")))
         })
     }
 
@@ -441,8 +440,9 @@ impl WorkTree {
             return false;
         };
         // the configuration of a repository may hold credentials
-        let is_git = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
-        !inside.components().any(is_git)
+        !inside
+            .components()
+            .any(|part| part.as_os_str().eq_ignore_ascii_case(".git"))
     }
 
     /// Final target of `file`, and its file type.
@@ -478,10 +478,10 @@ impl Tree for WorkTree {
             // in a comparison, a missing file is an edit, and so is a submodule without a folder; a
             // submodule with an empty folder is not checked out and not edited
             let mut missing = checkout.missing(folder, &seen)?;
-            let has_folder = |path: &RepoPath| path.on_disk(&self.root).is_dir();
             missing.retain(|entry| {
                 !self.is_converted
-                    || (entry.kind == EntryKind::Submodule && has_folder(&entry.path))
+                    || (entry.kind == EntryKind::Submodule
+                        && entry.path.on_disk(&self.root).is_dir())
             });
             entries.extend(missing);
             entries.sort_by(|one, other| one.path.cmp(&other.path));
@@ -521,8 +521,8 @@ impl Tree for WorkTree {
     fn linked_folder(&self, path: &RepoPath) -> Result<Option<RepoPath>, ReadError> {
         match self.resolve(path.on_disk(&self.root)) {
             Ok((folder, metadata)) if metadata.is_dir() => {
-                let folder = RepoPath::of_place(&self.root, &folder);
-                let folder = folder.ok_or_else(|| ReadError::new(LEADS_OUT))?;
+                let folder = RepoPath::of_place(&self.root, &folder)
+                    .ok_or_else(|| ReadError::new(LEADS_OUT))?;
                 if self.is_nested(&folder) {
                     return Err(ReadError::new(LEADS_INTO_NESTED));
                 }
@@ -546,8 +546,8 @@ impl Tree for WorkTree {
         let file = path.on_disk(&self.root);
         let seen = fs::symlink_metadata(&file).ok()?;
         if seen.is_symlink() {
-            let target = fs::read_link(&file).ok()?;
-            let target = target.as_os_str().as_encoded_bytes();
+            let link = fs::read_link(&file).ok()?;
+            let target = link.as_os_str().as_encoded_bytes();
             let submodule = submodule_behind(path, target, |path| self.content_of_nested(path));
             return repository
                 .content_of(target)

@@ -283,10 +283,9 @@ fn is_of_git(place: &Path) -> bool {
                     .iter()
                     .all(|name| folder.join(name).is_dir())
     };
-    let is_root = |folder: &Path| is_there(&folder.join(".git"));
     let mut around = place.ancestors();
     around
-        .find(|folder| is_git(folder) || is_root(folder))
+        .find(|folder| is_git(folder) || is_there(&folder.join(".git")))
         .is_some_and(is_git)
 }
 

@@ -58,11 +58,10 @@ impl Conversions {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .pop();
-        let unreadable =
-            |cause: gix::Error| damaged(format!("cannot read its attributes: {cause}"));
         let mut converter = match waiting {
             Some(converter) => converter,
-            None => Converter::new(&self.repository, index).map_err(unreadable)?,
+            None => Converter::new(&self.repository, index)
+                .map_err(|cause| damaged(format!("cannot read its attributes: {cause}")))?,
         };
         let stored = converter.stored(path, file, bytes, index);
         self.waiting
@@ -82,9 +81,12 @@ impl Converter {
         let (mut pipeline, attributes) =
             gix::filter::Pipeline::new(&repository, stack)?.into_parts();
         let options = pipeline.options_mut();
-        let filters = options.drivers.drain(..);
-        let filters = filters.filter(|it| it.clean.is_some() || it.process.is_some());
-        let filters = filters.map(|filter| filter.name).collect();
+        let filters = options
+            .drivers
+            .drain(..)
+            .filter(|it| it.clean.is_some() || it.process.is_some())
+            .map(|filter| filter.name)
+            .collect();
         options.crlf_roundtrip_check = CrlfRoundTripCheck::Skip;
         options.encodings_with_roundtrip_check.clear();
         let mut found = Outcome::default();
@@ -109,13 +111,11 @@ impl Converter {
         if let Some(entry) = entry.filter(|entry| self.is_assumed_unchanged(entry)) {
             return self.blob(entry.id);
         }
-        let unreadable =
-            |cause: std::io::Error| damaged(format!("cannot read its attributes: {cause}"));
         let at = path.on_disk(Path::new(""));
         let platform = self
             .attributes
             .at_path(at.as_path(), None, &self.repository.objects)
-            .map_err(unreadable)?;
+            .map_err(|cause| damaged(format!("cannot read its attributes: {cause}")))?;
         self.found.reset();
         platform.matching_attributes(&mut self.found);
         let judged = PathAttributes::of(&self.found, &self.filters);
@@ -143,8 +143,10 @@ impl Converter {
         let at = path.on_disk(Path::new(""));
         let objects = &self.repository.objects;
         let failed = |cause: String| damaged(format!("it cannot be converted for git: {cause}"));
-        let platform = self.attributes.at_path(at.as_path(), None, objects);
-        let platform = platform.map_err(|cause| failed(cause.to_string()))?;
+        let platform = self
+            .attributes
+            .at_path(at.as_path(), None, objects)
+            .map_err(|cause| failed(cause.to_string()))?;
         let converted = self.pipeline.convert_to_git(
             bytes.as_slice(),
             &at,
@@ -179,8 +181,9 @@ impl Converter {
     }
 
     fn is_unchanged(&self, entry: &gix::index::Entry, file: &Path) -> bool {
-        let seen = gix::index::fs::Metadata::from_path_no_follow(file);
-        let seen = seen.ok().and_then(|seen| Stat::from_fs(&seen).ok());
+        let seen = gix::index::fs::Metadata::from_path_no_follow(file)
+            .ok()
+            .and_then(|seen| Stat::from_fs(&seen).ok());
         let options = self.repository.stat_options().unwrap_or_default();
         seen.is_some_and(|seen| entry.stat.matches(&seen, options))
     }

@@ -43,13 +43,16 @@ pub(super) fn refuse_unusable(repository: &gix::Repository) -> Result<(), Error>
 /// git reads the format only from the repository's own configuration, and in version 0 it honours
 /// only extensions older than version 1.
 fn refuse_unknown_format(repository: &gix::Repository) -> Result<(), Error> {
-    let config = repository.config_snapshot();
-    let config = config.plumbing();
-    let own = |section: &gix::config::file::Metadata| {
+    let snapshot = repository.config_snapshot();
+    let config = snapshot.plumbing();
+    let is_own = |section: &gix::config::file::Metadata| {
         section.source == gix::config::Source::Local && section.level == 0
     };
-    let version = config.integer_filter("core.repositoryFormatVersion", own);
-    let version = version.ok().flatten().unwrap_or(0);
+    let version = config
+        .integer_filter("core.repositoryFormatVersion", is_own)
+        .ok()
+        .flatten()
+        .unwrap_or(0);
     if !(0..=1).contains(&version) {
         let message = format!("unsupported repository format version {version}");
         let help = "layercake supports versions 0 and 1 (`core.repositoryFormatVersion`)";
@@ -64,10 +67,13 @@ fn refuse_unknown_format(repository: &gix::Repository) -> Result<(), Error> {
         };
         listed.contains(&name.as_str()) == (version == 0)
     };
-    let sections = config.sections_by_name("extensions").into_iter().flatten();
-    let own = sections.filter(|section| own(section.meta()));
-    let names = own.flat_map(|section| section.body().value_names().collect::<Vec<_>>());
-    let mut refused = names.filter(|name| is_refused(name));
+    let mut refused = config
+        .sections_by_name("extensions")
+        .into_iter()
+        .flatten()
+        .filter(|section| is_own(section.meta()))
+        .flat_map(|section| section.body().value_names().collect::<Vec<_>>())
+        .filter(|name| is_refused(name));
     let Some(name) = refused.next() else {
         return Ok(());
     };
@@ -82,8 +88,8 @@ fn refuse_unknown_format(repository: &gix::Repository) -> Result<(), Error> {
 /// Checks that `HEAD` is a symbolic reference below `refs/`, or an id.
 fn refuse_damaged_head(repository: &gix::Repository) -> Result<(), Error> {
     let file = place(repository.git_dir(), "HEAD");
-    let content = bytes_at(&file)?;
-    let content = content.trim_end();
+    let bytes = bytes_at(&file)?;
+    let content = bytes.trim_end();
     let is_reference = content
         .strip_prefix(b"ref:")
         .is_some_and(|name| name.trim_start().starts_with(b"refs/"));
@@ -113,8 +119,10 @@ fn refuse_grafts(repository: &gix::Repository) -> Result<(), Error> {
         return Ok(());
     }
     let content = bytes_at(&file)?;
-    let is_blank_or_comment = |line: &[u8]| line.trim().is_empty() || line.starts_with(b"#");
-    if content.lines().all(is_blank_or_comment) {
+    if content
+        .lines()
+        .all(|line| line.trim().is_empty() || line.starts_with(b"#"))
+    {
         return Ok(());
     }
     let message = format!(

@@ -46,7 +46,8 @@ impl Repository {
 }
 
 fn created(folder: &Path, commits: &[NewCommit<'_>]) -> gix::Result<Repository> {
-    let (kind, isolated) = (Kind::WithWorktree, gix::open::Options::isolated());
+    let kind = Kind::WithWorktree;
+    let isolated = gix::open::Options::isolated();
     let shared =
         ThreadSafeRepository::init_opts(folder, kind, Options::default(), isolated.clone())?;
     let repository = shared.to_thread_local();
@@ -70,7 +71,8 @@ fn commit(
         tree.upsert(*path, EntryKind::Blob, blob)?;
     }
     let tree = tree.write()?.detach();
-    let (name, email) = (new.name.into(), new.email.into());
+    let name = new.name.into();
+    let email = new.email.into();
     let who = SignatureRef {
         name,
         email,

@@ -28,8 +28,8 @@ pub(super) fn unresolved(repository: &gix::Repository, revision: &str, cause: gi
             .with_help("name one of its endpoints")
             .about("revision", revision);
     }
-    let help = unknown_help(repository, revision);
-    let help = help.unwrap_or_else(|| "name a commit, branch or tag of this repository".to_owned());
+    let help = unknown_help(repository, revision)
+        .unwrap_or_else(|| "name a commit, branch or tag of this repository".to_owned());
     Error::new(ErrorKind::Git, format!("unknown revision `{revision}`"))
         .with_help(help)
         .about("revision", revision)
@@ -38,11 +38,12 @@ pub(super) fn unresolved(repository: &gix::Repository, revision: &str, cause: gi
 /// Refuses revisions that name several commits without `..` (gitrevisions(7)): gix resolves
 /// `HEAD^!`, the commit without its ancestors, to the commit.
 pub(super) fn refuse_several(revision: &str) -> Result<(), Error> {
-    let of_parent = |(_, number): (&str, &str)| number.bytes().all(|digit| digit.is_ascii_digit());
     let is_search = revision.starts_with(":/");
     let is_several = revision.starts_with('^')
         || ["^!", "^@"].iter().any(|end| revision.ends_with(end))
-        || revision.rsplit_once("^-").is_some_and(of_parent);
+        || revision
+            .rsplit_once("^-")
+            .is_some_and(|(_, number)| number.bytes().all(|digit| digit.is_ascii_digit()));
     if is_several && !is_search {
         let message = format!("`{revision}` names several commits, expected one");
         let help = "name both sides: `layercake diff HEAD~1 HEAD`";
@@ -108,8 +109,10 @@ fn unknown_help(repository: &gix::Repository, revision: &str) -> Option<String> 
         .iter()
         .map(ToString::to_string)
         .collect();
-    let tracked = remotes.iter().map(|remote| format!("{remote}/{name}"));
-    let mut tracked = tracked.filter(|tracked| resolves(repository, tracked));
+    let mut tracked = remotes
+        .iter()
+        .map(|remote| format!("{remote}/{name}"))
+        .filter(|tracked| resolves(repository, tracked));
     if let Some(tracked) = tracked.next().filter(|_| !resolves(repository, name)) {
         return Some(format!(
             "did you mean `{tracked}{}`?",
@@ -181,11 +184,10 @@ fn near_names(repository: &gix::Repository, name: &str) -> Option<String> {
         let alike = others.extract_if(.., |other| other.name == found);
         near.extend(alike.map(|other| other.full));
     }
-    let is_longer = |other: &&NamedRef| !name.is_empty() && other.name.starts_with(&name);
     near.extend(
         others
             .iter()
-            .filter(is_longer)
+            .filter(|other| !name.is_empty() && other.name.starts_with(&name))
             .map(|other| other.full.clone()),
     );
     near.truncate(MAX_NAMES);
@@ -207,18 +209,19 @@ fn named(repository: &gix::Repository, without_remote: &dyn Fn(&str) -> String) 
     let local = [references.local_branches(), references.tags()]
         .into_iter()
         .flatten()
-        .flatten();
-    let local = local.flatten().map(short).map(|full| NamedRef {
-        name: full.clone(),
-        full,
-    });
+        .flatten()
+        .flatten()
+        .map(short)
+        .map(|full| NamedRef {
+            name: full.clone(),
+            full,
+        });
     let remote = references
         .remote_branches()
         .into_iter()
         .flatten()
         .flatten()
-        .map(short);
-    let remote = remote
+        .map(short)
         .filter(|full| !full.ends_with("/HEAD"))
         .map(|full| NamedRef {
             name: without_remote(&full),
@@ -335,7 +338,6 @@ pub(super) fn fetch_command(
     let remote = remote(repository)?;
     let git = format!("git -C {} fetch", shell_word(folder));
     let remote_word = shell_word(&remote);
-    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_partial(repository) && resolves(repository, revision) {
         return Some(format!("{git} --refetch --no-filter {remote_word}"));
     }
@@ -348,7 +350,8 @@ pub(super) fn fetch_command(
     }
     // Only the remote knows whether a name is a branch or a tag.
     let branches = shell_word(&format!("+refs/heads/*:refs/remotes/{remote}/*"));
-    let is_older = is_digits(revision) || base_name(revision) != revision;
+    let is_older =
+        revision.bytes().all(|byte| byte.is_ascii_hexdigit()) || base_name(revision) != revision;
     let depth = if is_shallow(repository) && is_older {
         " --unshallow"
     } else {
@@ -385,8 +388,9 @@ pub(super) fn fetch_history_help(repository: &gix::Repository, id: gix::ObjectId
 
 /// Command that completes a shallow clone.
 pub(super) fn unshallow_help(repository: &gix::Repository) -> String {
-    let remote = remote(repository).map(|remote| format!(" {}", shell_word(&remote)));
-    let remote = remote.unwrap_or_default();
+    let remote = remote(repository)
+        .map(|remote| format!(" {}", shell_word(&remote)))
+        .unwrap_or_default();
     complete_shallow_help(&format!("`git fetch --unshallow{remote}`"))
 }
 

@@ -153,9 +153,8 @@ impl Repository {
         if is_configured || is_around || is_inside(self.shared.git_dir()) || is_bare {
             return Ok(self);
         }
-        let around = Self::discover_further(from)?;
-        let around =
-            around.filter(|around| real(around.shared.git_dir()) == real(self.shared.git_dir()));
+        let around = Self::discover_further(from)?
+            .filter(|around| real(around.shared.git_dir()) == real(self.shared.git_dir()));
         let folder = around
             .as_ref()
             .and_then(Self::work_tree_root)
@@ -223,11 +222,11 @@ fn find(
         Variables::Ignored => gix::ThreadSafeRepository::discover_opts(from, upwards(), open()),
     };
     // inside of `.git`, gix resolves `.` incorrectly
-    let anew = |error| match std::path::absolute(from) {
+    let found = discover(from).or_else(|error| match std::path::absolute(from) {
         Ok(from) if !is_not_found(&error) => discover(&from),
         Ok(_) | Err(_) => Err(error),
-    };
-    match discover(from).or_else(anew) {
+    });
+    match found {
         Ok(shared) => Ok(Some(shared)),
         Err(error) if is_not_found(&error) => Ok(None),
         Err(error) => {
@@ -257,8 +256,10 @@ fn is_at_ceiling(from: &Path) -> bool {
     let Some(start) = real(from) else {
         return false;
     };
-    let holds = |folder: &&Path| gix::discover::is_git(&folder.join(".git")).is_ok();
-    let Some(root) = start.ancestors().find(holds) else {
+    let Some(root) = start
+        .ancestors()
+        .find(|folder| gix::discover::is_git(&folder.join(".git")).is_ok())
+    else {
         return false;
     };
     let ceilings = Upwards::default().apply_environment().ceiling_dirs;
@@ -313,7 +314,8 @@ fn refuse_tracked_link_out(from: &Path) -> Result<(), Error> {
         if place.starts_with(&root) || !outer.tracks_link(folder, link) {
             continue;
         }
-        let (link, root) = (link.display(), root.display());
+        let link = link.display();
+        let root = root.display();
         let message =
             format!("`{link}` is a symbolic link that leads out of the repository `{root}`");
         let help = format!("start in the target folder: `-C {}`", place.display());
@@ -328,10 +330,10 @@ fn refuse_foreign(repository: &gix::Repository) -> Result<(), Error> {
     let work_tree = repository.workdir();
     let git_file = work_tree.map(|root| root.join(".git"));
     let mut checked = [work_tree, git_file.as_deref(), Some(repository.git_dir())];
-    let is_foreign = |path: &mut Option<&Path>| {
-        path.is_some_and(|path| is_there(path) && !is_owned_by_user(path))
-    };
-    if !checked.iter_mut().any(is_foreign) {
+    if !checked
+        .iter_mut()
+        .any(|path| path.is_some_and(|path| is_there(path) && !is_owned_by_user(path)))
+    {
         return Ok(());
     }
     let place = work_tree.unwrap_or(repository.git_dir());

@@ -117,11 +117,10 @@ impl Repository {
     pub fn tree_of(&self, commit: &str) -> Result<String, Error> {
         let repository = self.shared.to_thread_local();
         let tree = repository.rev_parse_single(format!("{commit}^{{tree}}").as_str());
-        let unknown = |cause| {
+        tree.map(|id| id.to_string()).map_err(|cause| {
             let message = format!("cannot read commit {commit}");
             Error::new(ErrorKind::Git, message).caused_by(cause)
-        };
-        tree.map(|id| id.to_string()).map_err(unknown)
+        })
     }
 
     /// Whether the checked-out branch has no commit yet.
@@ -166,10 +165,12 @@ impl Repository {
             let error = Error::new(ErrorKind::Git, message).caused_by(cause);
             error.with_help(cure::missing_objects_help(&repository))
         };
-        let bases = repository
+        let bases: Vec<gix::ObjectId> = repository
             .merge_bases_many(tips[0], &[tips[1]])
-            .map_err(unreadable)?;
-        let bases: Vec<gix::ObjectId> = bases.into_iter().map(gix::Id::detach).collect();
+            .map_err(unreadable)?
+            .into_iter()
+            .map(gix::Id::detach)
+            .collect();
         // if one commit is an ancestor of the other, no better ancestor exists
         let is_certain = bases.first().is_some_and(|base| tips.contains(base));
         if !is_certain && ends_early(&repository, tips, &bases).map_err(unreadable)? {
@@ -440,13 +441,12 @@ fn refuse_endless_tags(repository: &gix::Repository, revision: &str) -> Result<(
 }
 
 fn is_endless(repository: &gix::Repository, start: gix::ObjectId) -> bool {
-    let target = |id: &gix::ObjectId| {
+    std::iter::successors(Some(start), |id| {
         let object = repository.try_find_object(*id).ok()??;
         object.try_to_tag_ref_iter()?.target_id().ok()
-    };
-    std::iter::successors(Some(start), target)
-        .nth(Repository::MAX_TAGS + 1)
-        .is_some()
+    })
+    .nth(Repository::MAX_TAGS + 1)
+    .is_some()
 }
 
 /// The id itself, if `revision` is a full id, which git never treats as a name.

@@ -44,8 +44,9 @@ impl Repository {
             entry.mode.is_sparse() || entry.flags.intersects(flags)
         };
         let has_some = index.entries().iter().any(is_left_out);
-        let stored = || self.stored_in(&self.shared.to_thread_local(), index, is_left_out);
-        has_some.then(stored).transpose()
+        has_some
+            .then(|| self.stored_in(&self.shared.to_thread_local(), index, is_left_out))
+            .transpose()
     }
 
     fn stored_in(
@@ -140,8 +141,10 @@ pub(super) fn refuse_locked(repository: &gix::Repository) -> Result<(), Error> {
 }
 
 fn refuse_unmerged(repository: &gix::Repository, index: &gix::index::File) -> Result<(), Error> {
-    let is_unmerged = |entry: &&gix::index::Entry| entry.stage() != Stage::Unconflicted;
-    let entries = index.entries().iter().filter(is_unmerged);
+    let entries = index
+        .entries()
+        .iter()
+        .filter(|entry| entry.stage() != Stage::Unconflicted);
     let mut paths: Vec<&BStr> = entries.map(|entry| entry.path(index)).collect();
     paths.dedup();
     let Some(first) = paths.first() else {
@@ -152,8 +155,9 @@ fn refuse_unmerged(repository: &gix::Repository, index: &gix::index::File) -> Re
         more => format!(" and {more} more"),
     };
     let message = format!("`{first}`{others} in the index is unmerged");
-    let abort = abort_of(repository).map(|command| format!(", or run `git {command} --abort`"));
-    let abort = abort.unwrap_or_default();
+    let abort = abort_of(repository)
+        .map(|command| format!(", or run `git {command} --abort`"))
+        .unwrap_or_default();
     // Without `./`, git would parse the name as an option.
     let option = if first.starts_with(b"-") { "./" } else { "" };
     let file = shell_word(&format!("{option}{first}"));

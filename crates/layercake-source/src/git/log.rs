@@ -100,9 +100,9 @@ impl CommitReader {
             let committer = decoded.committer().map_err(damaged)?;
             let date = author.time().ok().and_then(|time| time.format(DATE).ok());
             let name = author.name.to_str_lossy().trim().to_owned();
-            let boundary = repository.shallow_commits();
-            let boundary =
-                boundary.map_err(|cause| cure::damaged(id, gix::Error::from_error(cause)))?;
+            let boundary = repository
+                .shallow_commits()
+                .map_err(|cause| cure::damaged(id, gix::Error::from_error(cause)))?;
             Ok(LoggedCommit {
                 id: id.to_string(),
                 parents: commit
@@ -127,15 +127,17 @@ impl CommitReader {
             let commit = find(repository, id)?;
             let damaged = |cause| cure::damaged(commit.id, gix::Error::from_error(cause));
             let tree = commit.tree_id().map_err(damaged)?.detach();
-            let of = |path: &&str| {
-                if path.is_empty() {
-                    return Ok(Some(content_id(tree)));
-                }
-                let root = repository.find_tree(tree).map_err(damaged)?;
-                let entry = root.lookup_entry_by_path(path).map_err(damaged)?;
-                Ok(entry.map(|entry| content_id(entry.object_id())))
-            };
-            paths.iter().map(of).collect()
+            paths
+                .iter()
+                .map(|path| {
+                    if path.is_empty() {
+                        return Ok(Some(content_id(tree)));
+                    }
+                    let root = repository.find_tree(tree).map_err(damaged)?;
+                    let entry = root.lookup_entry_by_path(path).map_err(damaged)?;
+                    Ok(entry.map(|entry| content_id(entry.object_id())))
+                })
+                .collect()
         })
     }
 
@@ -180,8 +182,8 @@ fn find<'r>(repository: &'r gix::Repository, id: &str) -> Result<gix::Commit<'r>
         let error = Error::new(ErrorKind::Git, message).caused_by(cause);
         error.with_help(cure::missing_objects_help(repository))
     };
-    let id = gix::ObjectId::from_hex(id.as_bytes());
-    let id = id.map_err(|cause| unknown(gix::Error::from_error(cause)))?;
+    let id = gix::ObjectId::from_hex(id.as_bytes())
+        .map_err(|cause| unknown(gix::Error::from_error(cause)))?;
     repository
         .find_commit(id)
         .map_err(|cause| unknown(gix::Error::from_error(cause)))

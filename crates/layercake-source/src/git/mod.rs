@@ -50,8 +50,9 @@ impl Repository {
 
     /// Name of the repository: the name of its folder.
     pub fn name(&self) -> String {
-        let bare = || self.shared.git_dir();
-        let folder = self.work_tree_root().unwrap_or_else(bare);
+        let folder = self
+            .work_tree_root()
+            .unwrap_or_else(|| self.shared.git_dir());
         let folder = gix::path::realpath(folder).unwrap_or_else(|_| folder.to_owned());
         let name = folder
             .file_name()
@@ -93,9 +94,9 @@ impl Repository {
 pub fn is_same_address(one: &str, other: &str) -> bool {
     let place = |address: &str| {
         let url = gix::url::parse(gix::bstr::BStr::new(address)).ok()?;
-        let path = url.path.to_string();
-        let path = path.trim_matches('/');
-        let path = path.strip_suffix(".git").unwrap_or(path).to_owned();
+        let full = url.path.to_string();
+        let bare = full.trim_matches('/');
+        let path = bare.strip_suffix(".git").unwrap_or(bare).to_owned();
         Some((url.host().map(str::to_ascii_lowercase), path))
     };
     one == other || place(one).is_some_and(|one| place(other) == Some(one))

@@ -31,11 +31,10 @@ impl Repository {
         let repository = self.shared.to_thread_local();
         refuse_locked(&repository).ok()?;
         let index = open_index(&repository, IndexCheck::Whole).ok()?;
-        let is_plain = |entry: &gix::index::Entry| {
+        let is_plain = index.entries().iter().all(|entry| {
             let is_file = matches!(entry.mode, IndexMode::FILE | IndexMode::FILE_EXECUTABLE);
             is_file && entry.stage_raw() == 0 && !entry.flags.contains(Flags::INTENT_TO_ADD)
-        };
-        let is_plain = index.entries().iter().all(is_plain);
+        });
         let commit = gix::ObjectId::from_hex(commit.as_bytes()).ok()?;
         let root = repository
             .find_commit(commit)
@@ -66,11 +65,13 @@ impl StagedSides {
             !is_same
         });
         let base = all_plain(base.ok()?)?;
-        let (mut head, mut from) = (Paths::new(), 0);
-        let ranges = same
+        let mut head = Paths::new();
+        let mut from = 0;
+        let ranges: BTreeSet<(usize, usize)> = same
             .iter()
-            .map(|folder| self.entries_below(folder.as_bstr()));
-        let ranges: BTreeSet<(usize, usize)> = ranges.map(|it| (it.start, it.end)).collect();
+            .map(|folder| self.entries_below(folder.as_bstr()))
+            .map(|it| (it.start, it.end))
+            .collect();
         let count = self.index.entries().len();
         for (start, end) in ranges.into_iter().chain([(count, count)]) {
             let between = &self.index.entries()[from..start];
@@ -80,15 +81,13 @@ impl StagedSides {
             }));
             from = end;
         }
-        let is_new =
-            |(path, file): &(&BString, &(Mode, gix::ObjectId))| base.get(*path) != Some(file);
-        let is_gone = |(path, (mode, _)): &(&BString, &(Mode, gix::ObjectId))| {
-            *mode != Mode::Tree && !head.contains_key(*path)
-        };
         let differing = head
             .iter()
-            .filter(is_new)
-            .chain(base.iter().filter(is_gone));
+            .filter(|(path, file)| base.get(*path) != Some(file))
+            .chain(
+                base.iter()
+                    .filter(|(path, (mode, _))| *mode != Mode::Tree && !head.contains_key(*path)),
+            );
         Some(
             differing
                 .map(|(path, _)| RepoPath::of_bytes(path))
@@ -159,6 +158,8 @@ fn around(path: &BStr) -> Option<&BStr> {
 
 /// `None` for a link or a submodule.
 fn all_plain(paths: Paths) -> Option<Paths> {
-    let is_plain = |(mode, _): &(Mode, gix::ObjectId)| !matches!(mode, Mode::Link | Mode::Commit);
-    paths.values().all(is_plain).then_some(paths)
+    paths
+        .values()
+        .all(|(mode, _)| !matches!(mode, Mode::Link | Mode::Commit))
+        .then_some(paths)
 }

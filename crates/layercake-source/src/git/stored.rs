@@ -307,13 +307,11 @@ impl Tree for StoredTree {
         if missing == 0 {
             return Ok(());
         }
-        let (all, whose) = (
-            files.len(),
-            match self.origin {
-                StoredOrigin::Commit(id) => format!("commit {}", id.to_hex_with_len(12)),
-                StoredOrigin::Index => "the index".to_owned(),
-            },
-        );
+        let all = files.len();
+        let whose = match self.origin {
+            StoredOrigin::Commit(id) => format!("commit {}", id.to_hex_with_len(12)),
+            StoredOrigin::Index => "the index".to_owned(),
+        };
         let message =
             format!("{missing} of {all} files of {whose} are missing in this partial clone");
         Err(Error::new(ErrorKind::Git, message).with_help(cure::PARTIAL_HELP))

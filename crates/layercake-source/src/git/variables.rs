@@ -27,10 +27,9 @@ const UNSUPPORTED: &[&str] = &[
 /// # Errors
 /// If such a variable is set.
 pub(super) fn refuse_unsupported() -> Result<(), Error> {
-    let is_set = |name: &&&str| value(name).is_some_and(|value| !value.is_empty());
     let found = UNSUPPORTED
         .iter()
-        .filter(is_set)
+        .filter(|name| value(name).is_some_and(|value| !value.is_empty()))
         .find(|name| !is_of_quarantine(name));
     let Some(name) = found else { return Ok(()) };
     let message =

@@ -101,7 +101,7 @@ impl Checkout {
             .entries()
             .iter()
             .filter(|entry| !entry.mode.is_sparse());
-        let missing = entries
+        let mut missing: Vec<Entry> = entries
             .filter(|entry| is_missing(entry.path(index)))
             .filter_map(|entry| {
                 let path = RepoPath::of_bytes(entry.path(index));
@@ -118,8 +118,8 @@ impl Checkout {
                     is_link: false,
                 };
                 entry.is_in(folder).then_some(entry)
-            });
-        let mut missing: Vec<Entry> = missing.collect();
+            })
+            .collect();
         // an unmerged file has an entry for each stage
         missing.dedup();
         Ok(missing)
