@@ -559,9 +559,10 @@ impl Index {
         key: &Q,
         list: &[(Key, Node)],
     ) -> Option<usize> {
-        let is_there = |at: &u32| key.equivalent(&list[*at as usize].0);
         self.places
-            .find(self.hasher.hash_one(key), is_there)
+            .find(self.hasher.hash_one(key), |at| {
+                key.equivalent(&list[*at as usize].0)
+            })
             .map(|at| *at as usize)
     }
 
@@ -577,7 +578,8 @@ impl Index {
 
     /// Removes a key that will be removed from `list`.
     fn remove(&mut self, at: usize, list: &[(Key, Node)]) {
-        let (hash, at) = (self.hasher.hash_one(&list[at].0), offset(at));
+        let hash = self.hasher.hash_one(&list[at].0);
+        let at = offset(at);
         if let Ok(place) = self.places.find_entry(hash, |place| *place == at) {
             place.remove();
         }

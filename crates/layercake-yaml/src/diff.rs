@@ -154,8 +154,11 @@ impl Default for ListKeys {
 impl ListKeys {
     /// Creates keys from `further`, followed by `name` and `id`.
     pub fn with<'a>(further: impl IntoIterator<Item = &'a str>) -> Self {
-        let keys = further.into_iter().chain(["name", "id"]);
-        let keys = keys.map(str::to_owned).collect();
+        let keys = further
+            .into_iter()
+            .chain(["name", "id"])
+            .map(str::to_owned)
+            .collect();
         let within = Location::root();
         Self {
             keys,
@@ -224,11 +227,10 @@ impl ListKeys {
             .0
             .first()
             .is_some_and(|piece| piece.as_text() == Some("data"));
-        let leads_there = move |key: &&SpecialKey| match envelope {
+        let here = self.here.iter().filter(move |key| match envelope {
             0 => key.path.leads_to(&self.within.joined(place)),
             _ => is_data && key.path.leads_to(&Location(place.0[envelope..].to_vec())),
-        };
-        let here = self.here.iter().filter(leads_there);
+        });
         here.map(|key| &*key.key)
             .chain(self.keys.iter().map(String::as_str))
     }
@@ -304,7 +306,9 @@ struct CounterpartStep<'a> {
 impl<'a> Counterparts<'a> {
     /// Creates the mapping for two values.
     pub fn new(base: &'a Node, head: &'a Node, keys: &'a ListKeys) -> Self {
-        let (pairs, indexes, steps) = (Pairs::default(), NodePairMap::default(), Vec::new());
+        let pairs = Pairs::default();
+        let indexes = NodePairMap::default();
+        let steps = Vec::new();
         Self {
             base,
             head,
@@ -318,8 +322,10 @@ impl<'a> Counterparts<'a> {
     /// Base location and value that correspond to a head location. `None` if there is no
     /// counterpart, or if enclosing values are compared as a whole.
     pub fn of(&mut self, place: &Location) -> Option<(Location, &'a Node)> {
-        let known = self.steps.iter().zip(&place.0);
-        let known = known
+        let known = self
+            .steps
+            .iter()
+            .zip(&place.0)
             .take_while(|(step, piece)| step.of_head == **piece)
             .count();
         self.steps.truncate(known);
@@ -374,7 +380,8 @@ impl<'a> Counterparts<'a> {
         if Arc::ptr_eq(base, head) {
             return Some(at);
         }
-        let (keys, pairs) = (self.keys, &mut self.pairs);
+        let keys = self.keys;
+        let pairs = &mut self.pairs;
         let indexes = self
             .indexes
             .entry(addresses(base, head))
@@ -432,7 +439,8 @@ pub fn shown_hash(node: &Node) -> u64 {
 pub fn shown_values(node: &Node, most: usize) -> Vec<u64> {
     let hasher = &*HASHER;
     let mut hashes = Hashes::default();
-    let (mut found, mut open) = (Vec::new(), vec![(0, node)]);
+    let mut found = Vec::new();
+    let mut open = vec![(0, node)];
     while let Some((place, node)) = open.pop().filter(|_| found.len() < most) {
         match &node.value {
             _ if node.secret => {}
@@ -548,7 +556,7 @@ impl Pairs {
     fn same_items(&mut self, left: &Arc<Sequence>, right: &Arc<Sequence>) -> bool {
         Arc::ptr_eq(left, right)
             || left.len() == right.len()
-                && self.once(addresses(left, right), left.len(), |pairs| {
+                && self.once(left, right, left.len(), |pairs| {
                     let mut items = left.iter().zip(right.iter());
                     items.all(|(left, right)| pairs.same(left, right))
                 })
@@ -557,7 +565,7 @@ impl Pairs {
     fn same_entries(&mut self, left: &Arc<Mapping>, right: &Arc<Mapping>) -> bool {
         Arc::ptr_eq(left, right)
             || left.len() == right.len()
-                && self.once(addresses(left, right), left.len(), |pairs| {
+                && self.once(left, right, left.len(), |pairs| {
                     left.iter().all(|(key, node)| {
                         right.get(key).is_some_and(|other| pairs.same(node, other))
                     })
@@ -587,9 +595,10 @@ impl Pairs {
     }
 
     /// Returns the cached result of `compare` for a pair of collections with `len` items.
-    fn once(
+    fn once<T>(
         &mut self,
-        pair: (usize, usize),
+        left: &Arc<T>,
+        right: &Arc<T>,
         len: usize,
         compare: impl FnOnce(&mut Self) -> bool,
     ) -> bool {
@@ -597,6 +606,7 @@ impl Pairs {
         if len <= Self::SMALL && self.compared <= Self::MAX_FORGOTTEN {
             return compare(self);
         }
+        let pair = addresses(left, right);
         if let Some(known) = self.same.get(&pair) {
             return *known;
         }
@@ -771,10 +781,12 @@ impl<'a, 'p> DiffWalk<'a, 'p> {
     }
 
     fn whole(&mut self, base: &Node, head: &Node, unlisted: Places) -> Part {
-        let (at_base, at_head) = (self.base_place(base, None), self.head_place(head, None));
+        let at_base = self.base_place(base, None);
+        let at_head = self.head_place(head, None);
         self.add(
             DifferenceKind::Value,
-            (Some(at_base), Some(at_head)),
+            Some(at_base),
+            Some(at_head),
             unlisted,
         );
         Part::Different {
@@ -785,11 +797,7 @@ impl<'a, 'p> DiffWalk<'a, 'p> {
 
     fn only_base(&mut self, node: &Node, key: Option<Span>) -> Part {
         let place = self.base_place(node, key);
-        self.add(
-            DifferenceKind::Value,
-            (Some(place), None),
-            Places::default(),
-        );
+        self.add(DifferenceKind::Value, Some(place), None, Places::default());
         Part::Different {
             base: Some(node.clone()),
             head: None,
@@ -798,11 +806,7 @@ impl<'a, 'p> DiffWalk<'a, 'p> {
 
     fn only_head(&mut self, node: &Node, key: Option<Span>) -> Part {
         let place = self.head_place(node, key);
-        self.add(
-            DifferenceKind::Value,
-            (None, Some(place)),
-            Places::default(),
-        );
+        self.add(DifferenceKind::Value, None, Some(place), Places::default());
         Part::Different {
             base: None,
             head: Some(node.clone()),
@@ -817,37 +821,39 @@ impl<'a, 'p> DiffWalk<'a, 'p> {
             let names = indexes.iter().filter_map(|at| items[*at].get(key)).cloned();
             Node::new(Value::from(names.collect::<Vec<_>>()), list.span)
         });
-        let sides = (
-            Some(self.base_place(&base, None)),
-            Some(self.head_place(&head, None)),
-        );
+        let base = self.base_place(&base, None);
+        let head = self.head_place(&head, None);
         let kind = DifferenceKind::Order {
             key: (*key).into(),
             indexes: indexes.clone(),
         };
-        self.add(kind, sides, Places::default());
+        self.add(kind, Some(base), Some(head), Places::default());
     }
 
     /// Adds a difference at the current location.
     fn add(
         &mut self,
         kind: DifferenceKind,
-        (base, head): (Option<DiffPlace>, Option<DiffPlace>),
+        base: Option<DiffPlace>,
+        head: Option<DiffPlace>,
         unlisted: Places,
     ) {
         /// Maximum length in bytes of an item's name; longer names would bloat reports.
         const MAX_NAME_BYTES: usize = 100;
-        let items = self.items.iter().filter_map(|(at, key, name)| {
-            let is_short = name
-                .as_str()
-                .is_none_or(|text| text.len() <= MAX_NAME_BYTES);
-            is_short.then(|| Item {
-                at: *at,
-                key: (*key).into(),
-                name: (*name).clone(),
+        let items = self
+            .items
+            .iter()
+            .filter_map(|(at, key, name)| {
+                let is_short = name
+                    .as_str()
+                    .is_none_or(|text| text.len() <= MAX_NAME_BYTES);
+                is_short.then(|| Item {
+                    at: *at,
+                    key: (*key).into(),
+                    name: (*name).clone(),
+                })
             })
-        });
-        let items = items.collect();
+            .collect();
         let Places {
             count: unlisted,
             removed: unlisted_removals,
@@ -920,7 +926,8 @@ impl<'a, 'p> DiffWalk<'a, 'p> {
     ) -> Vec<Part> {
         let mut parts = Vec::with_capacity(alignment.pairs.len());
         for pair in &alignment.pairs {
-            let (at_base, at_head) = (pair.base.map(Piece::Index), pair.head.map(Piece::Index));
+            let at_base = pair.base.map(Piece::Index);
+            let at_head = pair.head.map(Piece::Index);
             let known = alignment.key.and_then(|key| {
                 let item = pair
                     .head
@@ -1054,7 +1061,8 @@ impl<'k> Alignment<'k> {
 /// according to `gap`.
 fn between(anchors: &[(usize, usize)], base: &[Node], head: &[Node], gap: Gap) -> Vec<ItemPair> {
     let mut pairs = Vec::with_capacity(base.len().max(head.len()));
-    let (mut at_base, mut at_head) = (0, 0);
+    let mut at_base = 0;
+    let mut at_head = 0;
     let end = (base.len(), head.len());
     for &(below, above) in anchors.iter().chain([&end]) {
         while at_base < below && at_head < above && gap.pairs(&base[at_base], &head[at_head]) {
@@ -1121,7 +1129,8 @@ fn merge_indexes(
     first: usize,
     second: usize,
 ) -> impl Iterator<Item = (Option<usize>, Option<usize>)> {
-    let (mut to_second, mut to_first) = (vec![None; first], vec![None; second]);
+    let mut to_second = vec![None; first];
+    let mut to_first = vec![None; second];
     for (of_first, of_second) in anchors {
         to_second[*of_first] = Some(*of_second);
         to_first[*of_second] = Some(*of_first);
@@ -1216,9 +1225,11 @@ fn by_similarity(
 ) -> Vec<(usize, usize)> {
     const MAX_COMPARISONS: usize = 4_096;
     let mut all = Vec::with_capacity(anchors.len());
-    let (mut at_base, mut at_head) = (0, 0);
+    let mut at_base = 0;
+    let mut at_head = 0;
     for &(below, above) in anchors.iter().chain([&(base.len(), head.len())]) {
-        let (removed, added) = (&base[at_base..below], &head[at_head..above]);
+        let removed = &base[at_base..below];
+        let added = &head[at_head..above];
         let mut kinds = removed
             .iter()
             .chain(added)
@@ -1273,13 +1284,14 @@ fn most_similar(
         }
     }
     let mut skipped = 0;
-    let pair = |at: usize| {
-        while !pairs_here[at][skipped] {
-            skipped += 1;
-        }
-        (at, at + skipped)
-    };
-    (0..short.len()).map(pair).collect()
+    (0..short.len())
+        .map(|at| {
+            while !pairs_here[at][skipped] {
+                skipped += 1;
+            }
+            (at, at + skipped)
+        })
+        .collect()
 }
 
 /// Number of equal bytes at the start and end of two texts, or of equal entries in two mappings.
@@ -1294,12 +1306,10 @@ fn similarity(left: &Node, right: &Node, known: &mut Pairs) -> usize {
                 .zip(right.as_bytes()[front..].iter().rev());
             front + ends.take_while(|(left, right)| left == right).count()
         }
-        (Value::Mapping(left), Value::Mapping(right)) => {
-            let is_equal = |(key, node): &(&Key, &Node)| {
-                right.get(*key).is_some_and(|other| known.same(node, other))
-            };
-            left.iter().filter(is_equal).count()
-        }
+        (Value::Mapping(left), Value::Mapping(right)) => left
+            .iter()
+            .filter(|(key, node)| right.get(*key).is_some_and(|other| known.same(node, other)))
+            .count(),
         _ => 0,
     }
 }
@@ -1312,14 +1322,17 @@ fn by_equality(base: &[Node], head: &[Node], known: &mut Pairs) -> Vec<(usize, u
     let front = pairs
         .take_while(|(left, right)| known.same(left, right))
         .count();
-    let (below, above) = (&base[front..], &head[front..]);
+    let below = &base[front..];
+    let above = &head[front..];
     let ends = below.iter().rev().zip(above.iter().rev());
     let back = ends
         .take_while(|(left, right)| known.same(left, right))
         .count();
-    let (below, above) = (&below[..below.len() - back], &above[..above.len() - back]);
+    let below = &below[..below.len() - back];
+    let above = &above[..above.len() - back];
     let common = longest_common_either_way(below, above, known);
-    let (base_end, head_end) = (base.len() - back, head.len() - back);
+    let base_end = base.len() - back;
+    let head_end = head.len() - back;
     (0..front)
         .map(|at| (at, at))
         .chain(

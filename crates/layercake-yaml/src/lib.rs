@@ -258,7 +258,9 @@ fn read_as_loader(file: FileId, base: u32, text: &str, loader: Loader) -> Parsed
             &mut parsed,
             granit.parsed,
             &refused,
-            (file, base, text),
+            file,
+            base,
+            text,
             passes,
         );
     }

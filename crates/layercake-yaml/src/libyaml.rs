@@ -31,7 +31,9 @@ pub(super) fn add_refused(
     parsed: &mut Parsed,
     granit: Parsed,
     refused: &[RefusedDocument],
-    (file, base, text): (FileId, u32, &str),
+    file: FileId,
+    base: u32,
+    text: &str,
     passes: fn(&str) -> bool,
 ) {
     let index_of = |span: Span| {
@@ -50,8 +52,8 @@ pub(super) fn add_refused(
     let is_accepted: Vec<bool> = refused
         .iter()
         .enumerate()
-        .map(|(index, it)| {
-            passes(it.message) || read.contains(&index) && may_have_long_key(it, text)
+        .map(|(index, refusal)| {
+            passes(refusal.message) || read.contains(&index) && may_have_long_key(refusal, text)
         })
         .collect();
     parsed
@@ -107,8 +109,10 @@ fn may_have_long_key(refusal: &RefusedDocument, text: &str) -> bool {
         "could not find expected ':'",
     ];
     let document = &text[refusal.range.start..refusal.range.end.min(text.len())];
-    let is_long = |line: &str| line.len() > MAX_KEY && !line.is_ascii();
-    REASONS.contains(&refusal.message) && document.lines().any(is_long)
+    REASONS.contains(&refusal.message)
+        && document
+            .lines()
+            .any(|line| line.len() > MAX_KEY && !line.is_ascii())
 }
 
 type Item = Result<(Event<'static>, Marks), RefusedDocument>;
@@ -501,10 +505,11 @@ fn marks(range: Range<usize>) -> Marks {
 
 /// Length of the anchor or tag that `text` begins with.
 fn property_length(text: &str) -> usize {
-    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
     let length = if let Some(name) = text.strip_prefix('&') {
-        name.find(|letter| !is_name(letter))
-            .map(|length| length + 1)
+        name.find(|letter: char| {
+            !(letter.is_ascii_alphanumeric() || letter == '-' || letter == '_')
+        })
+        .map(|length| length + 1)
     } else if text.starts_with("!<") {
         text.find('>').map(|length| length + 1)
     } else {
@@ -560,8 +565,9 @@ fn marked_document(text: &str, range: Range<usize>) -> Option<usize> {
     const MARKED: &str = "\u{feff}---";
     let end = text.len().min(range.end + MARKED.len());
     let mut found = text.get(range.start..end)?.match_indices(MARKED);
-    let starts_line = |at: usize| text[..at].ends_with(is_break);
-    found.find_map(|(length, _)| Some(range.start + length).filter(|at| starts_line(*at)))
+    found.find_map(|(length, _)| {
+        Some(range.start + length).filter(|at| text[..*at].ends_with(is_break))
+    })
 }
 
 fn is_document(text: &str, at: usize) -> bool {
@@ -609,11 +615,10 @@ impl<'text> SpacedText<'text> {
             .filter(|(event, _)| matches!(event, Event::Scalar(..)))
             .filter_map(|(_, marks)| marks.byte_range())
             .collect();
-        let is_in_scalar = |blank: usize| scalars.iter().any(|range| range.contains(&blank));
         let after_tags: Vec<usize> = commas
             .into_iter()
             .zip(&spaced.blanks)
-            .filter(|(_, blank)| !is_in_scalar(**blank))
+            .filter(|(_, blank)| !scalars.iter().any(|range| range.contains(*blank)))
             .map(|(comma, _)| comma)
             .collect();
         Self::with_blanks(text, &after_tags)

@@ -161,8 +161,9 @@ impl Node {
                 items.iter().map(|item| item.with_spans(moved)).collect(),
             )),
             Value::Mapping(mapping) => {
-                let entries = mapping.iter();
-                let entries = entries.map(|(name, node)| (key(name), node.with_spans(moved)));
+                let entries = mapping
+                    .iter()
+                    .map(|(name, node)| (key(name), node.with_spans(moved)));
                 Value::Mapping(Arc::new(entries.collect()))
             }
             Value::Pairs(pairs) => {

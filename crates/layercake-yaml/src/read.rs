@@ -411,8 +411,9 @@ impl<'text> YamlReader<'text> {
     fn check_unusual(&mut self, event: &Event<'_>, range: &Range<usize>) {
         let (at, description) = match event {
             Event::Comment(..) => {
-                let is_blank = |it: char| it.is_whitespace() || it == BYTE_ORDER_MARK;
-                if !self.text[..range.start].ends_with(|it| !is_blank(it)) {
+                if !self.text[..range.start]
+                    .ends_with(|it: char| !(it.is_whitespace() || it == BYTE_ORDER_MARK))
+                {
                     return;
                 }
                 (range.start, "comment without a space before `#`")
@@ -536,10 +537,11 @@ impl<'text> YamlReader<'text> {
 
     /// Checks for names that libyaml refuses or reads only in part.
     fn check_name(&mut self, name: &str, range: Range<usize>) {
-        let accepts = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         let next = self.text[range.end..].chars().next();
-        let ends = |next: char| next.is_whitespace() || "?:,]}%@`".contains(next);
-        self.is_odd |= !name.bytes().all(accepts) || !next.is_none_or(ends);
+        self.is_odd |= !name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+            || !next.is_none_or(|next| next.is_whitespace() || "?:,]}%@`".contains(next));
     }
 
     /// Advances over the tag of a node, which precedes it.
@@ -547,9 +549,11 @@ impl<'text> YamlReader<'text> {
         let Some(range) = marks.tag_span().and_then(|span| span.byte_range()) else {
             return;
         };
-        let accepts = |byte: u8| byte.is_ascii_alphanumeric() || b"!_-./:<>".contains(&byte);
         let is_separated = !self.text[range.end..].starts_with(|next: char| !next.is_whitespace());
-        self.is_odd |= !is_separated || !self.text[range.clone()].bytes().all(accepts);
+        self.is_odd |= !is_separated
+            || !self.text[range.clone()]
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"!_-./:<>".contains(&byte));
         self.cursor = self.cursor.max(range.end);
     }
 
@@ -638,7 +642,7 @@ impl<'text> YamlReader<'text> {
     /// Adds a mapping for a question mark without a key in a list, which YAML 1.2 reads as text.
     fn push_missing_key(&mut self, span: Span) {
         let nothing = Node::new(Value::Null, Span::point(span.file, span.end));
-        let pair = MappingDraft::of_pair((&nothing, &nothing)).expect("null may be a key");
+        let pair = MappingDraft::of_pair(&nothing, &nothing).expect("null may be a key");
         self.count(3, span);
         self.push(Node::new(Value::Mapping(Arc::new(pair)), span), 1);
     }
@@ -804,10 +808,9 @@ impl<'text> YamlReader<'text> {
             text = text.trim_end_matches([' ', '\t']);
         }
         if keeps {
-            let is_blank = |line: &&str| line.ends_with('\n') && line.trim().is_empty();
             let blank = self.text[text.len()..]
                 .split_inclusive('\n')
-                .take_while(is_blank);
+                .take_while(|line| line.ends_with('\n') && line.trim().is_empty());
             return start..text.len() + blank.map(str::len).sum::<usize>();
         }
         let end = text[start..].trim_end_matches(['\n', '\r']).len() + start;
@@ -860,7 +863,8 @@ impl<'text> YamlReader<'text> {
         let contents = self.tagged_contents(contents, meaning, span);
         let Some(draft) = &mut self.draft else { return };
         let nodes_before = draft.nodes;
-        let (start, is_flow) = (range.start, !range.is_empty());
+        let start = range.start;
+        let is_flow = !range.is_empty();
         draft.frames.push(Frame {
             start,
             anchor,
@@ -901,8 +905,11 @@ impl<'text> YamlReader<'text> {
 
     /// Initial contents of a collection, according to its tag and context.
     fn tagged_contents(&mut self, plain: Contents, meaning: TagMeaning, span: Span) -> Contents {
-        let in_pairs = self.draft.as_ref().and_then(|draft| draft.frames.last());
-        let in_pairs = in_pairs.is_some_and(|frame| matches!(frame.contents, Contents::Pairs(_)));
+        let in_pairs = self
+            .draft
+            .as_ref()
+            .and_then(|draft| draft.frames.last())
+            .is_some_and(|frame| matches!(frame.contents, Contents::Pairs(_)));
         if in_pairs && matches!(plain, Contents::Mapping(_)) {
             return Contents::Pair(Vec::new());
         }
@@ -1001,7 +1008,7 @@ impl<'text> YamlReader<'text> {
                     return self.problem(span, YamlProblemKind::InvalidScalar(why.to_owned()));
                 };
                 if frame.anchor != 0 {
-                    self.anchor_pair(frame.anchor, (&key, &value), span, nodes, frame.height);
+                    self.anchor_pair(frame.anchor, &key, &value, span, nodes, frame.height);
                 }
                 return self.push_entry(key, value, frame.height);
             }
@@ -1055,12 +1062,13 @@ impl<'text> YamlReader<'text> {
     fn anchor_pair(
         &mut self,
         anchor: usize,
-        pair: (&Node, &Node),
+        key: &Node,
+        value: &Node,
         span: Span,
         nodes: u64,
         height: usize,
     ) {
-        let mapping = match MappingDraft::of_pair(pair) {
+        let mapping = match MappingDraft::of_pair(key, value) {
             Ok(mapping) => mapping,
             Err(problem) => return self.problem(problem.span, problem.kind),
         };
@@ -1110,7 +1118,10 @@ impl<'text> YamlReader<'text> {
             nodes,
             height,
         } = anchored;
-        let (node, source, nodes, height) = (node.clone(), source.clone(), *nodes, *height);
+        let node = node.clone();
+        let source = source.clone();
+        let nodes = *nodes;
+        let height = *height;
         let depth = draft.frames.len() + height;
         if height > 0 {
             draft.shared.push(SharedCollection {
@@ -1222,7 +1233,7 @@ impl MappingDraft {
     }
 
     /// Creates the mapping for a pair.
-    fn of_pair((key, value): (&Node, &Node)) -> Result<Mapping, YamlProblem> {
+    fn of_pair(key: &Node, value: &Node) -> Result<Mapping, YamlProblem> {
         let mut entries = Self::default();
         let problem = entries
             .push(key.clone())
@@ -1295,9 +1306,10 @@ impl MappingDraft {
             // The composer treats it as a list, regardless of its tag.
             Value::Pairs(pairs) => {
                 for (pair_key, value) in pairs.iter().rev() {
-                    match Self::of_pair((pair_key, value)) {
+                    match Self::of_pair(pair_key, value) {
                         Ok(mapping) => {
-                            let (mapping, at) = (Arc::new(mapping), pair_key.span);
+                            let mapping = Arc::new(mapping);
+                            let at = pair_key.span;
                             self.merged.push(MergeSource { mapping, at, key });
                         }
                         Err(problem) => return Some(problem),
@@ -1426,11 +1438,12 @@ fn merge_source(value: &Value) -> Option<Arc<Mapping>> {
 /// before the first one.
 fn end_of_document_marker(text: &str, gap: Range<usize>) -> Option<usize> {
     const END: &str = "...";
-    let starts_line = |at: &usize| *at == 0 || text[..*at].ends_with(['\n', '\r']);
     let ends = text[gap.clone()]
         .rmatch_indices(END)
         .map(|(at, _)| gap.start + at);
-    ends.into_iter().find(starts_line).map(|at| at + END.len())
+    ends.into_iter()
+        .find(|at| *at == 0 || text[..*at].ends_with(['\n', '\r']))
+        .map(|at| at + END.len())
 }
 
 /// Whether a flow collection has a multi-line key, or a colon or question mark that is text in one

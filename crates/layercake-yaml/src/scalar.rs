@@ -372,7 +372,9 @@ fn base64(text: &str) -> Result<Arc<[u8]>, ScalarFault> {
         return Err(ScalarFault::Invalid("base64 with non-ASCII characters"));
     }
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut pending, mut place, mut pads) = (0_u8, 0, 0);
+    let mut pending = 0_u8;
+    let mut place = 0;
+    let mut pads = 0;
     for character in text.bytes() {
         let sextet = match character {
             b'A'..=b'Z' => character - b'A',

@@ -68,7 +68,8 @@ impl Search<'_> {
         let Some(depth) = depth.checked_sub(1) else {
             return;
         };
-        let (mut at_base, mut at_head) = (base.start, head.start);
+        let mut at_base = base.start;
+        let mut at_head = head.start;
         for (below, above) in longest_increasing(&self.unique(base.clone(), head.clone())) {
             self.between(at_base..below, at_head..above, depth);
             self.pairs.push((below, above));
@@ -141,7 +142,8 @@ fn longest(base: &[usize], head: &[usize]) -> Vec<(usize, usize)> {
         }
     }
     let mut row = Vec::new();
-    let (mut below, mut above) = (0, 0);
+    let mut below = 0;
+    let mut above = 0;
     while below < base.len() && above < head.len() {
         let here = below * width + above;
         if base[below] == head[above] {

@@ -131,8 +131,9 @@ impl Cursor<'_> {
         let Value::Mapping(mapping) = &mut node.value else {
             return Err(WalkError::CreateThrough { at: here, kind });
         };
-        let make = || (Key::string(key, made_at), Node::made(missing(), made_at));
-        let (key, node, was_there) = Mapping::to_change(mapping).get_or_insert_with(key, make);
+        let (key, node, was_there) = Mapping::to_change(mapping).get_or_insert_with(key, || {
+            (Key::string(key, made_at), Node::made(missing(), made_at))
+        });
         here.0.push(Piece::Key(key.clone()));
         if !was_there {
             new.get_or_insert_with(|| New {
@@ -171,15 +172,16 @@ impl Cursor<'_> {
                 let items = Arc::make_mut(items);
                 // Python's `list[-1]`; for an empty list, the reference continues with nothing.
                 let length = items.len();
-                let at = super::find::resolve(index, length);
-                let at = at.map_err(|_| WalkError::NotCreatable)?;
+                let at =
+                    super::find::resolve(index, length).map_err(|_| WalkError::NotCreatable)?;
                 let here = here.join(Piece::Index(at));
                 if at >= length {
                     if at > MAX_INDEX {
                         return Err(WalkError::IndexTooLarge { index: at });
                     }
-                    let padding = || Node::made(Value::Mapping(Arc::default()), made_at);
-                    items.resize_with(at + 1, padding);
+                    items.resize_with(at + 1, || {
+                        Node::made(Value::Mapping(Arc::default()), made_at)
+                    });
                     new.get_or_insert_with(|| New {
                         top: here.clone(),
                         length: Some(length),

@@ -165,7 +165,10 @@ fn item<'a>(node: &Cow<'a, Node>, at: usize) -> Option<Cow<'a, Node>> {
     };
     match &node.value {
         Value::Sequence(_) => select(node, |node| node.as_sequence()?.get(at)),
-        Value::Pairs(pairs) => Some(Cow::Owned(pair_as_list(node, pairs.get(at)?))),
+        Value::Pairs(pairs) => {
+            let (left, right) = pairs.get(at)?;
+            Some(Cow::Owned(pair_as_list(node, left, right)))
+        }
         Value::String(text) => {
             let character = text.chars().nth(at)?;
             Some(Cow::Owned(made(Value::String(
@@ -231,7 +234,8 @@ enum DatumRole {
 
 impl<'a> Datum<'a> {
     fn start(node: Cow<'a, Node>) -> Rc<Self> {
-        let (step, role) = (DatumStep::Start, DatumRole::Value);
+        let step = DatumStep::Start;
+        let role = DatumRole::Value;
         Rc::new(Self {
             node,
             step,
@@ -243,7 +247,8 @@ impl<'a> Datum<'a> {
 
     fn above_root(span: Span) -> Rc<Self> {
         let node = Cow::Owned(Node::made(Value::Null, span));
-        let (step, role) = (DatumStep::Start, DatumRole::AboveRoot);
+        let step = DatumStep::Start;
+        let role = DatumRole::AboveRoot;
         Rc::new(Self {
             node,
             step,
@@ -327,7 +332,8 @@ impl<'p> Walker<'p> {
 
     /// Counts a visit.
     pub(super) fn visit(&self) -> Result<(), WalkError> {
-        let (visits, limit) = (self.visits.get() + 1, self.max_visits);
+        let visits = self.visits.get() + 1;
+        let limit = self.max_visits;
         self.visits.set(visits);
         if visits > limit {
             Err(WalkError::TooManyVisits { limit })
@@ -583,9 +589,8 @@ impl Slice {
         } else {
             (bound(self.start, highest), bound(self.end, lowest))
         };
-        let in_range = |at: &i64| if step > 0 { *at < end } else { *at > end };
-        let positions = std::iter::successors(Some(first), |at| at.checked_add(step));
-        let positions = positions.take_while(in_range);
+        let positions = std::iter::successors(Some(first), |at| at.checked_add(step))
+            .take_while(|at| if step > 0 { *at < end } else { *at > end });
         Ok(positions
             .map(|at| usize::try_from(at).expect("the bounds are not negative"))
             .collect())

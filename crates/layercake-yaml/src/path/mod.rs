@@ -136,7 +136,8 @@ impl Path {
     pub fn parse(text: &str) -> Result<Self, PathError> {
         let shape = parse::parse(text)?;
         let is_cut_alike = create::makes_what_is_found(text, &shape);
-        let (text, place) = (text.into(), OnceLock::new());
+        let text = text.into();
+        let place = OnceLock::new();
         Ok(Self {
             inner: Arc::new(PathInner {
                 text,
@@ -419,7 +420,7 @@ fn unchanged_on_failure<T>(
 }
 
 /// Element of a list of `!!pairs` as in Python: a tuple becomes a list of two items.
-fn pair_as_list(owner: &Node, (left, right): &(Node, Node)) -> Node {
+fn pair_as_list(owner: &Node, left: &Node, right: &Node) -> Node {
     let items = vec![left.clone(), right.clone()];
     let value = Value::from(items);
     Node {

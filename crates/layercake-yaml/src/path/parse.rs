@@ -480,8 +480,8 @@ impl<'t> Lexer<'t> {
         let rest = &self.text[self.at..];
         let ascii = rest
             .bytes()
-            .take_while(|byte| byte.is_ascii() && continues_name(char::from(*byte)));
-        let ascii = ascii.count();
+            .take_while(|byte| byte.is_ascii() && continues_name(char::from(*byte)))
+            .count();
         let further = rest[ascii..].find(|character| !continues_name(character));
         let end = further.map_or(rest.len(), |further| ascii + further);
         self.at += end;

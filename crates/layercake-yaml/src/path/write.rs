@@ -171,7 +171,7 @@ impl<'v> IncomingValue<'v> {
             Value::Sequence(items) => items.get(self.popped).cloned(),
             Value::Pairs(pairs) => pairs
                 .get(self.popped)
-                .map(|pair| pair_as_list(self.value, pair)),
+                .map(|(left, right)| pair_as_list(self.value, left, right)),
             _ => return Ok(self.value.clone()),
         };
         self.popped += 1;
@@ -348,8 +348,10 @@ impl PathWriter<'_, '_> {
     /// regardless of the steps before it.
     fn last_steps(&mut self, at: usize, node: &mut Node) -> Result<bool, WalkError> {
         let found = self.walker.find(at, node)?;
-        let steps = found.iter().map(|datum| Ok(datum.valued()?.step.clone()));
-        let steps: Vec<DatumStep> = steps.collect::<Result<_, WalkError>>()?;
+        let steps: Vec<DatumStep> = found
+            .iter()
+            .map(|datum| Ok(datum.valued()?.step.clone()))
+            .collect::<Result<_, WalkError>>()?;
         drop(found);
         let mut changed = false;
         for step in steps {

@@ -41,12 +41,12 @@ impl Query {
     /// previous one, `[0,0]` doubles the results each time, and a `$` in a filter repeats the
     /// search for each value.
     pub fn parse(text: &str) -> Result<Self, InvalidQuery> {
-        let invalid = |error: &dyn fmt::Display| InvalidQuery {
+        let parsed = parse_json_path(text).map_err(|error| InvalidQuery {
             reason: error.to_string(),
-        };
-        let parsed = parse_json_path(text).map_err(|error| invalid(&error))?;
+        })?;
         let bare = without_quoted(text);
-        let (searches, commas) = (Self::MAX_SEARCHES, Self::MAX_COMMAS);
+        let searches = Self::MAX_SEARCHES;
+        let commas = Self::MAX_COMMAS;
         for (mark, most) in [("..", searches), ("$", searches), (",", commas)] {
             let count = bare.matches(mark).count();
             if count > most {
@@ -77,7 +77,9 @@ impl Query {
 
 /// Removes quoted strings from a path.
 fn without_quoted(path: &str) -> String {
-    let (mut bare, mut quote, mut characters) = (String::new(), None, path.chars());
+    let mut bare = String::new();
+    let mut quote = None;
+    let mut characters = path.chars();
     while let Some(character) = characters.next() {
         match (quote, character) {
             (None, '\'' | '"') => quote = Some(character),

@@ -51,8 +51,8 @@ impl PlaceQuery {
             .segments
             .iter()
             .map(QueryStep::of)
-            .collect::<Result<_, _>>();
-        let steps = steps.map_err(invalid)?;
+            .collect::<Result<_, _>>()
+            .map_err(invalid)?;
         Ok(Self {
             text: text.into(),
             steps,
