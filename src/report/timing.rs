@@ -23,7 +23,8 @@ pub fn write(times: &Times, threads: usize, out: &mut dyn Write) -> io::Result<(
         "stage", "wall", "threads", "share"
     )?;
     for stage in times.stages.iter().filter(|it| !it.threads.is_zero()) {
-        let (passed, spent) = (time(stage.passed), time(stage.threads));
+        let passed = time(stage.passed);
+        let spent = time(stage.threads);
         let row = row(
             stage.stage.as_str(),
             &passed,
@@ -77,10 +78,10 @@ fn work_done(stage: &StageTime) -> String {
     }
 }
 
-fn names((first, more): RuleNames) -> String {
-    match more {
-        0 => first.to_owned(),
-        more => format!("{first} and {more} more"),
+fn names(rules: RuleNames) -> String {
+    match rules.others {
+        0 => rules.first.to_owned(),
+        more => format!("{} and {more} more", rules.first),
     }
 }
 
@@ -114,7 +115,7 @@ fn advice(times: &Times) -> Option<String> {
         .first()
         .filter(|rule| rule.threads * 5 > all * 2);
     if let Some(rule) = slowest_rule {
-        let name = rule.rules.0;
+        let name = rule.rules.first;
         return Some(format!("skip the slowest rule with `lint --ignore {name}`"));
     }
     let slowest = times.stages.iter().max_by_key(|it| it.threads)?;

@@ -403,7 +403,10 @@ struct RuleCheck<F: 'static> {
 impl<F> RuleCheck<F> {
     /// Names under which its run time is measured.
     fn names(&self) -> RuleNames {
-        (self.rules[0].name, self.rules.len() - 1)
+        RuleNames {
+            first: self.rules[0].name,
+            others: self.rules.len() - 1,
+        }
     }
 }
 

@@ -129,12 +129,17 @@ impl Instructions {
     /// Returns whether the instructions are from the same text, or merge whole documents in the
     /// same way.
     fn are_equivalent(&self, others: &Self) -> bool {
-        let lays_same = |(one, other): (&Instruction, &Instruction)| match (&one.act, &other.act) {
-            (Act::Combine(by), Act::Combine(other_by)) => one.at == other.at && by == other_by,
-            (Act::Merge { .. } | Act::Substitute(_) | Act::Combine(_), _) => false,
-        };
         Arc::ptr_eq(&self.list, &others.list)
-            || self.len() == others.len() && self.iter().zip(others.iter()).all(lays_same)
+            || self.len() == others.len()
+                && self
+                    .iter()
+                    .zip(others.iter())
+                    .all(|(one, other)| match (&one.act, &other.act) {
+                        (Act::Combine(by), Act::Combine(other_by)) => {
+                            one.at == other.at && by == other_by
+                        }
+                        (Act::Merge { .. } | Act::Substitute(_) | Act::Combine(_), _) => false,
+                    })
     }
 
     /// Returns whether an instruction replaces part of a string.
@@ -245,8 +250,10 @@ impl Steps {
     /// # Panics
     /// If there are more sources than instructions.
     pub fn new(instructions: Instructions, sources: Box<[Option<DocId>]>) -> Self {
-        let left_out = instructions.len().checked_sub(sources.len());
-        let left_out = left_out.expect("there is at most one source per instruction");
+        let left_out = instructions
+            .len()
+            .checked_sub(sources.len())
+            .expect("there is at most one source per instruction");
         Self {
             instructions,
             left_out,
@@ -534,7 +541,8 @@ impl Graph {
     /// Returns the strongly connected components of the documents with unresolved dependencies
     /// (Kosaraju's algorithm).
     fn components(&self, open: &[usize]) -> Vec<Vec<DocId>> {
-        let (needs, users) = (self.needs(), self.users());
+        let needs = self.needs();
+        let users = self.users();
         let closed: Vec<bool> = open.iter().map(|count| *count == 0).collect();
         let mut reached = closed.clone();
         let order: Vec<DocId> = self
@@ -563,8 +571,11 @@ impl Graph {
                 return Some(path.split_off(entry));
             }
             let doc = component[member];
-            let inside = |need: &&Need| component.binary_search(&need.doc).is_ok();
-            let need = *self.recipe(doc).needs.iter().find(inside)?;
+            let need = *self
+                .recipe(doc)
+                .needs
+                .iter()
+                .find(|need| component.binary_search(&need.doc).is_ok())?;
             path.push(Edge { doc, need });
             member = component
                 .binary_search(&need.doc)

@@ -83,8 +83,14 @@ stages! {
     Rest "rest",
 }
 
-/// Rules that are checked together: the name of the first, and the number of others.
-pub type RuleNames = (&'static str, usize);
+/// Rules that are checked together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RuleNames {
+    /// Name of the first rule.
+    pub first: &'static str,
+    /// Number of the others.
+    pub others: usize,
+}
 
 /// Timer of one run.
 #[derive(Debug)]
@@ -300,7 +306,9 @@ pub struct Part {
 impl Part {
     fn begin(run: &Arc<TimedRun>, doing: Option<Doing>, is_split: bool) -> Self {
         at(|at| at.turn(at.doing));
-        let (run, since, sums) = (run.clone(), Instant::now(), Sums::default());
+        let run = run.clone();
+        let since = Instant::now();
+        let sums = Sums::default();
         let before = AT.replace(Some(At {
             run,
             doing,
@@ -409,11 +417,14 @@ impl TimedRun {
                 count,
             }
         });
-        let rules = sums.rules.iter().map(|(rules, spent)| RuleTime {
-            rules: *rules,
-            threads: *spent,
-        });
-        let mut rules: Vec<RuleTime> = rules.collect();
+        let mut rules: Vec<RuleTime> = sums
+            .rules
+            .iter()
+            .map(|(rules, spent)| RuleTime {
+                rules: *rules,
+                threads: *spent,
+            })
+            .collect();
         rules.sort_by_key(|it| std::cmp::Reverse(it.threads));
         let stages = stages
             .filter(|it| !it.threads.is_zero() || it.count > 0)

@@ -71,10 +71,9 @@ impl StageTiming {
 
 impl RuleTiming {
     fn new(of: &RuleTime) -> Self {
-        let (rule, others) = of.rules;
         Self {
-            rule: rule.to_owned(),
-            others,
+            rule: of.rules.first.to_owned(),
+            others: of.rules.others,
             threads: milliseconds(of.threads),
         }
     }

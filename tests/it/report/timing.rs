@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use layercake::report::timing;
-use layercake::stopwatch::{RuleTime, Stage, StageTime, Times};
+use layercake::stopwatch::{RuleNames, RuleTime, Stage, StageTime, Times};
 
 #[test]
 fn table_names_the_slowest_stages_and_their_remedy() {
@@ -13,18 +13,18 @@ fn table_names_the_slowest_stages_and_their_remedy() {
         threads: Duration::from_millis(threads),
         count,
     };
-    let rules = |rules, threads| RuleTime {
-        rules,
+    let rules = |first, others, threads| RuleTime {
+        rules: RuleNames { first, others },
         threads: Duration::from_micros(threads),
     };
     let slowest = vec![
-        rules(("uncommon-destination", 0), 1_200_000),
-        rules(("plain-scalar", 4), 90_000),
-        rules(("a", 0), 900),
-        rules(("b", 0), 800),
-        rules(("c", 0), 700),
-        rules(("d", 0), 600),
-        rules(("e", 0), 500),
+        rules("uncommon-destination", 0, 1_200_000),
+        rules("plain-scalar", 4, 90_000),
+        rules("a", 0, 900),
+        rules("b", 0, 800),
+        rules("c", 0, 700),
+        rules("d", 0, 600),
+        rules("e", 0, 500),
     ];
     let times = Times {
         total: Duration::from_millis(12_345),

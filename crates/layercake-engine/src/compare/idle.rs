@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::{Attributed, Question};
 use crate::edit::{Edit, EditId, Part};
-use crate::graph::Recipe;
 
 /// Reason why an edit changes no output, although nothing overrides it.
 #[derive(
@@ -34,12 +33,15 @@ impl Idle {
 /// Returns the edits of a site that had no effect there and met no shield, with the reason if it is
 /// known.
 pub fn idle(question: &Question<'_>, attributed: &Attributed) -> BTreeMap<EditId, Option<Idle>> {
-    let is_idle = |edit: &&EditId| {
-        !attributed.proofs.contains_key(edit)
-            && !attributed.kept.contains_key(edit)
-            && !attributed.shielded.contains(edit)
-    };
-    let idle = question.concerned.iter().filter(is_idle).copied();
+    let idle = question
+        .concerned
+        .iter()
+        .filter(|edit| {
+            !attributed.proofs.contains_key(edit)
+                && !attributed.kept.contains_key(edit)
+                && !attributed.shielded.contains(edit)
+        })
+        .copied();
     idle.map(|edit| (edit, reason(question, &question.edits[edit.index()])))
         .collect()
 }
@@ -56,9 +58,9 @@ fn reason(question: &Question<'_>, edit: &Edit) -> Option<Idle> {
     let doc = side.doc_of(&edit.document)?;
     if !side.graph.recipe(doc).emit {
         // Of a document that others need, the value may be used without a change.
-        let is_needed = |recipe: &Recipe| recipe.needs.iter().any(|need| need.doc == doc);
         let mut recipes = side.graph.recipes.iter();
-        return (!recipes.any(|recipe| is_needed(recipe))).then_some(Idle::NotUsed);
+        return (!recipes.any(|recipe| recipe.needs.iter().any(|need| need.doc == doc)))
+            .then_some(Idle::NotUsed);
     }
     let value = edit.location.get(side.rendered.data(doc)?)?;
     (text.node.as_ref() == Some(value)).then_some(Idle::SameValue)

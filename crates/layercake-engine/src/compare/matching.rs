@@ -23,7 +23,8 @@ pub(super) fn matched(
 }
 
 fn matched_by_key(base: Option<&Side<'_>>, head: Option<&Side<'_>>) -> Vec<Output> {
-    let (base, head) = (outputs(base), outputs(head));
+    let base = outputs(base);
+    let head = outputs(head);
     // Fast path: outputs usually appear in the same order on both sides.
     let is_same = |(base, head): &(&Known<'_>, &Known<'_>)| base.1 == head.1;
     let ahead = base.iter().zip(&head).take_while(is_same).count();
@@ -43,7 +44,8 @@ fn matched_by_key(base: Option<&Side<'_>>, head: Option<&Side<'_>>) -> Vec<Outpu
         .chain(head)
         .map(|(_, key)| name_of(key))
         .collect();
-    let (mut base, mut head) = (base.to_vec(), head.to_vec());
+    let mut base = base.to_vec();
+    let mut head = head.to_vec();
     let mut matched = Vec::with_capacity(ahead + behind);
     let in_place = base_ahead
         .iter()

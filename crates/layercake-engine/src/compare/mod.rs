@@ -57,7 +57,8 @@ impl<'a> Side<'a> {
     /// Creates the side that `graph` renders to.
     pub fn new(graph: &'a Graph, rendered: &'a Rendered, written: Vec<&'a Whole>) -> Self {
         let replay = Replay::new(graph, rendered);
-        let (by_key, texts) = (OnceCell::new(), OnceCell::new());
+        let by_key = OnceCell::new();
+        let texts = OnceCell::new();
         Self {
             graph,
             rendered,
@@ -78,10 +79,12 @@ impl<'a> Side<'a> {
     fn metadata_against(
         &self,
         doc: DocId,
-        other: (&Whole, Span),
+        other_side: &Side<'_>,
+        other_doc: DocId,
         keys: &ListKeys,
     ) -> Vec<Difference> {
         let own = self.written(doc);
+        let other = other_side.written(other_doc);
         if own.0.is(other.0) {
             return Vec::new();
         }
@@ -213,22 +216,23 @@ pub fn compare(
     renames: &Renames,
     keys: &ListKeys,
 ) -> Vec<Change> {
-    let comparing = |output| Comparing {
-        base,
-        head,
-        keys,
-        output,
-    };
-    let outputs = matched(base, head, renames).into_iter();
-    let outputs: Vec<Comparing<'_>> = outputs.map(comparing).collect();
+    let outputs: Vec<Comparing<'_>> = matched(base, head, renames)
+        .into_iter()
+        .map(|output| Comparing {
+            base,
+            head,
+            keys,
+            output,
+        })
+        .collect();
     let mut memo = DiffMemo::default();
     let all = changes_within(&outputs, Limits::FOLLOWED, &mut memo);
     let mut changes = all.unwrap_or_else(|| {
         let most = followed_of_each(&outputs, &mut memo);
-        let changes = outputs
+        outputs
             .iter()
-            .filter_map(|output| output.change(most, &mut memo));
-        changes.collect()
+            .filter_map(|output| output.change(most, &mut memo))
+            .collect()
     });
     changes.sort_by(|one, other| one.order().cmp(&other.order()));
     changes
@@ -244,11 +248,12 @@ fn changes_within<'a>(
     let changes = outputs
         .iter()
         .filter_map(|comparing| comparing.change(diff::MAX_DIFFERENCES, memo));
-    let listed_within = |change: Change| {
-        listed += change.data.len();
-        (listed <= all).then_some(change)
-    };
-    changes.map(listed_within).collect()
+    changes
+        .map(|change| {
+            listed += change.data.len();
+            (listed <= all).then_some(change)
+        })
+        .collect()
 }
 
 /// Returns the maximum number of differences per output whose causes are found separately.
@@ -307,7 +312,8 @@ impl Output {
         let key = |doc: Option<DocId>, side: Option<&Side<'_>>| {
             Some(side?.graph.recipe(doc?).key.clone())
         };
-        let (before, after) = (key(self.base, base)?, key(self.head, head)?);
+        let before = key(self.base, base)?;
+        let after = key(self.head, head)?;
         (before.name != after.name).then_some(before)
     }
 }
@@ -379,7 +385,7 @@ impl<'a> Comparing<'a> {
         };
         let metadata = match (base, head) {
             (Some((base, before)), Some((head, after))) => {
-                after.metadata_against(head, before.written(base), self.keys)
+                after.metadata_against(head, before, base, self.keys)
             }
             _ => Vec::new(),
         };
@@ -423,8 +429,13 @@ pub fn not_comparable(
     mut found: Vec<Change>,
     UnreadEdits { edits, may_change }: UnreadEdits<'_>,
 ) -> Vec<Change> {
-    let is_unread = |edit: &EditId| edits.binary_search_by_key(edit, |(id, _)| *id).is_ok();
-    found.retain(|change| change.is_unexplained() || !change.edits.iter().all(is_unread));
+    found.retain(|change| {
+        change.is_unexplained()
+            || !change
+                .edits
+                .iter()
+                .all(|edit| edits.binary_search_by_key(edit, |(id, _)| *id).is_ok())
+    });
     let known: HashSet<Output> = found.iter().map(|change| change.output).collect();
     let cause = |(id, edit): &(EditId, &Edit)| Cause {
         edit: *id,
@@ -435,11 +446,12 @@ pub fn not_comparable(
         doc.zip(side)
             .is_some_and(|(doc, side)| side.rendered.data(doc).is_some())
     };
-    let unknown = matched(base, head, renames).into_iter().filter(|output| {
-        !known.contains(output)
-            && (is_rendered(output.base, base) || is_rendered(output.head, head))
-    });
-    let unknown: Vec<Change> = unknown
+    let unknown: Vec<Change> = matched(base, head, renames)
+        .into_iter()
+        .filter(|output| {
+            !known.contains(output)
+                && (is_rendered(output.base, base) || is_rendered(output.head, head))
+        })
         .filter_map(|output| {
             let (doc, side) = output.head.zip(head).or(output.base.zip(base))?;
             let recipe = side.graph.recipe(doc);
@@ -488,17 +500,20 @@ impl Change {
             };
             inside(|it| it.head.as_ref()) || inside(|it| it.base.as_ref())
         };
-        let parts = self
+        let parts: Vec<&PlaceCauses> = self
             .data
             .iter()
             .zip(&self.places)
-            .filter(|(part, _)| is_inside(part));
-        let parts: Vec<&PlaceCauses> = parts.map(|(_, causes)| causes).collect();
+            .filter(|(part, _)| is_inside(part))
+            .map(|(_, causes)| causes)
+            .collect();
         match &parts[..] {
             [only] => (*only).clone(),
             several => {
-                let edits = several.iter().flat_map(|it| it.edits.iter().copied());
-                let edits: BTreeSet<EditId> = edits.collect();
+                let edits: BTreeSet<EditId> = several
+                    .iter()
+                    .flat_map(|it| it.edits.iter().copied())
+                    .collect();
                 PlaceCauses {
                     edits: edits.into_iter().collect(),
                     are_joint: false,

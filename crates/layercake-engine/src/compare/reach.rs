@@ -196,8 +196,10 @@ pub fn gather(
     is_edited: &dyn Fn(Option<&Arc<str>>, FileId) -> bool,
 ) -> Comparison {
     let mut reaches: Vec<EditReach> = edits.into_iter().map(EditReach::of).collect();
-    let (mut outputs, mut sites) = (Vec::new(), Vec::new());
-    let (mut all_unlisted, mut all_faults) = (Unlisted::default(), Vec::new());
+    let mut outputs = Vec::new();
+    let mut sites = Vec::new();
+    let mut all_unlisted = Unlisted::default();
+    let mut all_faults = Vec::new();
     let mut reasons: BTreeMap<EditId, Option<Idle>> = BTreeMap::new();
     for SiteChanges {
         reach,
@@ -315,11 +317,11 @@ fn order(change: &Change) -> (&str, &str, &str, Option<&Arc<str>>) {
 /// groups do not reveal which of them are.
 fn groups(outputs: &[Change]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    let is_same = |one: &Change, other: &Change| {
-        (&one.key.schema, &one.key.name) == (&other.key.schema, &other.key.name)
-    };
     let mut first = 0;
-    for named_alike in outputs.chunk_by(is_same) {
+    let groups_by_name = outputs.chunk_by(|one, other| {
+        (&one.key.schema, &one.key.name) == (&other.key.schema, &other.key.name)
+    });
+    for named_alike in groups_by_name {
         let mut known: BTreeMap<(Status, Vec<String>), usize> = BTreeMap::new();
         for (index, change) in (first..).zip(named_alike) {
             // Fast path: a single output is a group of its own.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::texts::{Texts, edits_overlapping};
 use super::{Output, Side};
-use crate::edit::{Edit, EditId, EditKind, Text};
+use crate::edit::{Edit, EditId, EditKind};
 use crate::graph::DocId;
 
 /// Edits that renamed documents, by the source texts of the names.
@@ -17,12 +17,14 @@ pub struct Renames {
 impl Renames {
     /// Selects the renames among the `concerned` edits.
     pub fn of(edits: &[Edit], concerned: &[EditId]) -> Self {
-        let is_rename = |id: &&EditId| edits[id.index()].kind == EditKind::Renamed;
-        let renames: Vec<EditId> = concerned.iter().filter(is_rename).copied().collect();
-        let texts = |side: fn(&Edit) -> Option<&Text>| Texts::of(edits, &renames, side);
+        let renames: Vec<EditId> = concerned
+            .iter()
+            .filter(|id| edits[id.index()].kind == EditKind::Renamed)
+            .copied()
+            .collect();
         let texts = [
-            texts(|edit| edit.base.as_ref()),
-            texts(|edit| edit.head.as_ref()),
+            Texts::of(edits, &renames, |edit| edit.base.as_ref()),
+            Texts::of(edits, &renames, |edit| edit.head.as_ref()),
         ];
         Self {
             is_empty: renames.is_empty(),

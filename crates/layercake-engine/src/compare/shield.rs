@@ -75,7 +75,8 @@ pub(super) fn passage(question: &Question<'_>, edit: EditId, side: &Side<'_>) ->
                 why
             };
             if known.insert((document.clone(), stop.by)) {
-                let (location, by) = (stop.location, stop.by);
+                let location = stop.location;
+                let by = stop.by;
                 shields.push(Shield {
                     site: None,
                     document,

@@ -276,7 +276,8 @@ pub fn apply(
 /// Returns the number of entries of mappings and lists of `base` that an action copies: those on
 /// the way to its place, and those that it merges with `over`. Ignores paths with patterns.
 pub(crate) fn count_copied(method: Method, path: &Path, base: &Node, over: &Node) -> u64 {
-    let (mut count, mut here) = (0, Some(base));
+    let mut count = 0;
+    let mut here = Some(base);
     for segment in path.segments().into_iter().flatten() {
         let Some(node) = here else { return count };
         count += inside(node).count() as u64;

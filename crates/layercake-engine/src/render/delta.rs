@@ -167,8 +167,11 @@ fn count_replaced(inside: &[(usize, Delta)]) -> usize {
 }
 
 fn begins_with_keys(new: &Mapping, old: &Mapping) -> bool {
-    let are_alike = |(old, new): (&Key, &Key)| old.span == new.span && old.value == new.value;
-    new.len() >= old.len() && old.keys().zip(new.keys()).all(are_alike)
+    new.len() >= old.len()
+        && old
+            .keys()
+            .zip(new.keys())
+            .all(|(old, new)| old.span == new.span && old.value == new.value)
 }
 
 fn changed<'n>(pairs: impl Iterator<Item = (&'n Node, &'n Node)>) -> Vec<(usize, Delta)> {

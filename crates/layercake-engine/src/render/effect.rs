@@ -32,14 +32,12 @@ pub fn effects(
     rendered: &Rendered,
     doc: DocId,
 ) -> impl Iterator<Item = Effect> + use<> {
-    let states = States::of(graph, rendered, doc);
-    let is_limited = |states: &States| {
+    let states = States::of(graph, rendered, doc).filter(|states| {
         states
             .strokes
             .iter()
-            .any(|stroke| stroke.author == Author::Limit)
-    };
-    let states = states.filter(|states| !is_limited(states));
+            .all(|stroke| stroke.author != Author::Limit)
+    });
     states.into_iter().flat_map(|states| {
         let mut data = states.start;
         states.strokes.into_iter().filter_map(move |stroke| {

@@ -117,7 +117,8 @@ pub(crate) fn flow_within(
 pub fn may_enter(replay: &Replay<'_>, doc: DocId, locations: &[Location]) -> Vec<DocId> {
     let graph = replay.graph();
     // Inherited values keep their place, except for list indexes, which do not matter here.
-    let (mut heirs, mut readers) = (vec![doc], Vec::new());
+    let mut heirs = vec![doc];
+    let mut readers = Vec::new();
     let mut is_heir = vec![false; graph.recipes.len()];
     let mut next = 0;
     while let Some(from) = heirs.get(next).copied() {
@@ -127,14 +128,14 @@ pub fn may_enter(replay: &Replay<'_>, doc: DocId, locations: &[Location]) -> Vec
                 .steps
                 .iter()
                 .filter(|step| step.op.source() == Some(from));
-            let may_take = |step: Step<'_>| match &step.op {
+            let may_take = reads.any(|step| match &step.op {
                 Op::Substitute(substitution) => {
                     let path = &substitution.writing.from.value;
                     locations.iter().any(|location| may_read(path, location))
                 }
                 Op::Merge { .. } | Op::Combine(_) => true,
-            };
-            if reads.any(may_take) {
+            });
+            if may_take {
                 readers.push(*reader);
             } else if recipe.base.is_some_and(|base| base.doc == from)
                 && !std::mem::replace(&mut is_heir[reader.index()], true)
@@ -144,8 +145,10 @@ pub fn may_enter(replay: &Replay<'_>, doc: DocId, locations: &[Location]) -> Vec
         }
         next += 1;
     }
-    let entered = graph.dependents(readers).into_iter().enumerate();
-    let entered = entered
+    let entered = graph
+        .dependents(readers)
+        .into_iter()
+        .enumerate()
         .filter(|(_, is_entered)| *is_entered)
         .map(|(at, _)| DocId::at(at));
     heirs.into_iter().chain(entered).collect()
@@ -211,11 +214,11 @@ fn reading(graph: &Graph, doc: DocId, source: DocId, from: usize) -> Reached {
             (inheriting(recipe), vec![base.selector, base.label])
         }
         Some(_) | None => {
-            let reads = recipe
+            let reads: Vec<Step<'_>> = recipe
                 .steps
                 .iter()
-                .filter(|step| step.op.source() == Some(source));
-            let reads: Vec<Step<'_>> = reads.collect();
+                .filter(|step| step.op.source() == Some(source))
+                .collect();
             let is_merged = reads.iter().any(|step| matches!(step.op, Op::Combine(_)));
             let via = if is_merged {
                 Via::Merged
@@ -438,7 +441,7 @@ impl<'r, 'a> Stream<'r, 'a> {
                 continue;
             }
             let after = stroke.delta.state_after(&data);
-            let change = self.replay.change(doc, (index, stroke), data, after);
+            let change = self.replay.change(doc, index, stroke, data, after);
             let mut carrying = Carrying::of(self.through(doc, &change, carried));
             if doc == self.doc {
                 self.add_own(&change, &mut carrying, &mut is_taken);

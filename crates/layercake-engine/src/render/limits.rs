@@ -173,7 +173,8 @@ fn copied<'n>(data: &Node, shared: impl IntoIterator<Item = &'n Node>) -> u64 {
 
 /// Counts the entries of the mappings and lists of a value whose addresses are not yet `known`.
 fn count_unknown(node: &Node, known: &mut HashSet<usize>) -> u64 {
-    let (mut count, mut open) = (0, vec![node]);
+    let mut count = 0;
+    let mut open = vec![node];
     while let Some(node) = open.pop() {
         let Some(address) = node.value.address() else {
             continue;

@@ -181,14 +181,16 @@ pub enum Extent {
 pub fn render_with(graph: &Graph, tables: (&[&Table], Matching), extent: Extent) -> Rendered {
     let order = graph.waves();
     let allowance = Allowance::of_each(graph);
-    let mut tables = Tables::new(graph, tables, allowance);
+    let (list, matching) = tables;
+    let mut tables = Tables::new(graph, list, matching, allowance);
     let wanted = match extent {
         Extent::All => None,
         Extent::Only(docs) => Some(graph.closure(docs)),
     };
     let mut made: Vec<Option<MadeDocument>> = Vec::new();
     made.resize_with(graph.recipes.len(), || None);
-    let (mut failures, mut problems) = (Vec::new(), Vec::new());
+    let mut failures = Vec::new();
+    let mut problems = Vec::new();
     for wave in &order.waves {
         let mut fresh = Vec::new();
         for doc in wave {
@@ -252,9 +254,10 @@ pub fn render_in_part(graph: &Graph, rendered: &Rendered, docs: Vec<DocId>) -> R
     let mut made: Vec<Option<MadeDocument>> = rendered.made.iter().cloned().map(Some).collect();
     let mut problems = Vec::new();
     for wave in graph.waves().waves {
-        let is_ready =
-            |doc: &DocId| is_affected[doc.index()] && !rendered.blockers.contains_key(doc);
-        let fresh: Vec<DocId> = wave.into_iter().filter(is_ready).collect();
+        let fresh: Vec<DocId> = wave
+            .into_iter()
+            .filter(|doc| is_affected[doc.index()] && !rendered.blockers.contains_key(doc))
+            .collect();
         let outcomes = make(graph, &fresh, &made, allowance);
         for (doc, outcome) in fresh.into_iter().zip(outcomes) {
             let (document, of_document) = outcome.unwrap_or_else(|| {
@@ -299,12 +302,11 @@ fn make(
                 let made = made[doc.index()].as_ref();
                 &made.expect("a wave depends only on earlier waves").data
             };
-            let making = || {
+            guard::guarded(Place::Document(&graph.recipe(*doc).key.name), || {
                 Making::new(graph, *doc, &ready, allowance)
                     .run(&ready)
                     .made()
-            };
-            guard::guarded(Place::Document(&graph.recipe(*doc).key.name), making)
+            })
         })
         .collect()
 }
@@ -531,8 +533,9 @@ impl<'a> Making<'a> {
         if !strokes.are_kept(self.step) {
             return;
         }
-        let written = self.writes[before..].iter();
-        let written = written.map(|write| write.location.in_data(&self.data));
+        let written = self.writes[before..]
+            .iter()
+            .map(|write| write.location.in_data(&self.data));
         strokes.keep(author, written.collect(), &self.data);
     }
 
@@ -555,8 +558,10 @@ impl<'a> Making<'a> {
             is_collection,
         } = put;
         self.writes.extend(locations.into_iter().map(|location| {
-            let created = created.as_ref().filter(|top| location.starts_with(top));
-            let created = created.map(|top| top.0.len());
+            let created = created
+                .as_ref()
+                .filter(|top| location.starts_with(top))
+                .map(|top| top.0.len());
             Write {
                 step,
                 location,
@@ -673,8 +678,9 @@ impl<'a> Making<'a> {
         match first.map(|step| step.op) {
             Some(Op::Merge { method, path }) if self.allowance.may_copy_too_much(&self.data) => {
                 let path = path.value.effective(method, self.graph.semantics);
-                let copied = |path| deckhand::count_copied(method, path, &self.data, &recipe.data);
-                !self.allowance.may_copy(path.map_or(0, copied))
+                !self.allowance.may_copy(path.map_or(0, |path| {
+                    deckhand::count_copied(method, path, &self.data, &recipe.data)
+                }))
             }
             _ => false,
         }

@@ -70,13 +70,13 @@ impl<'a> Numbering<'a> {
 
     fn made_again(&self, doc: DocId, author: Author, [before, after]: [&Node; 2]) -> Numbers {
         let recipe = self.graph.recipe(doc);
-        let own = || self.input(doc, NumberedInput::Own, &recipe.data);
+        let own_input = || self.input(doc, NumberedInput::Own, &recipe.data);
         let (step, destination) = match author {
             Author::Action { step } => (step, None),
             Author::Destination { step, index } => (step, Some(index)),
             Author::Limit => {
                 let before = Numbered::of(before, NumberedInput::Before);
-                let own = own();
+                let own = own_input();
                 return Numbers::new(before, Some(own.clone()), None, own.node().clone());
             }
         };
@@ -90,7 +90,7 @@ impl<'a> Numbering<'a> {
         } else {
             Numbered::of_changed(before, after)
         };
-        let own = matches!(step.op, Op::Merge { .. }).then(own);
+        let own = matches!(step.op, Op::Merge { .. }).then(own_input);
         let own_data = own.as_ref().map_or(&recipe.data, |own| own.node());
         let data = before.node().clone();
         let mut making = Making::at(self.graph, doc, data, own_data, self.rendered.allowance);

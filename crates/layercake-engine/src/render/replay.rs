@@ -110,7 +110,8 @@ impl<'a> Replay<'a> {
     /// Creates a replay of `rendered`, which must be the rendering of `graph`.
     pub fn new(graph: &'a Graph, rendered: &'a Rendered) -> Self {
         let numbering = Numbering::new(graph, rendered);
-        let (states, readers) = (RefCell::default(), OnceCell::new());
+        let states = RefCell::default();
+        let readers = OnceCell::new();
         Self {
             graph,
             rendered,
@@ -213,7 +214,8 @@ impl<'a> Replay<'a> {
     pub(super) fn change<'s>(
         &'s self,
         doc: DocId,
-        (index, stroke): (usize, &'s Stroke),
+        index: usize,
+        stroke: &'s Stroke,
         before: Node,
         after: Node,
     ) -> Change<'s> {
@@ -284,7 +286,8 @@ impl Hop {
 
     /// Returns all source texts that the value depends on, sorted and without duplicates.
     pub fn texts(&self) -> Vec<Span> {
-        let (mut texts, mut open) = (Vec::new(), vec![self]);
+        let mut texts = Vec::new();
+        let mut open = vec![self];
         while let Some(hop) = open.pop() {
             texts.extend_from_slice(&hop.at);
             open.extend(&hop.from);
@@ -319,7 +322,8 @@ impl<'r, 'a> Trail<'r, 'a> {
     fn rendered(&self, doc: DocId, location: &Location, length: usize) -> Hop {
         match self.replay.states(doc) {
             Some(states) => {
-                let (strokes, data) = (states.strokes.len(), states.end.clone());
+                let strokes = states.strokes.len();
+                let data = states.end.clone();
                 self.state(
                     Moment {
                         doc,
@@ -359,7 +363,7 @@ impl<'r, 'a> Trail<'r, 'a> {
                 continue;
             }
             let before = stroke.delta.state_before(&data);
-            let change = self.replay.change(doc, (number, stroke), before, data);
+            let change = self.replay.change(doc, number, stroke, before, data);
             match change.value_origin(&here) {
                 ValueOrigin::Kept(before) => (here, data) = (before, change.before),
                 origin => {
@@ -458,8 +462,9 @@ impl<'r, 'a> Trail<'r, 'a> {
             ValueOrigin::Source(place) => {
                 let from = look
                     .source()
-                    .map(|source| self.rendered(source, &place, next));
-                let from = from.into_iter().collect();
+                    .map(|source| self.rendered(source, &place, next))
+                    .into_iter()
+                    .collect();
                 Hop {
                     lost: self.lost(look, &look.here),
                     from,
@@ -634,8 +639,9 @@ fn own(doc: DocId, recipe: &Recipe, location: &Location) -> Hop {
             }
         }
         None => {
-            let around = settled(location, &recipe.data);
-            let around = around.get(&recipe.data).map(|node| node.span);
+            let around = settled(location, &recipe.data)
+                .get(&recipe.data)
+                .map(|node| node.span);
             Hop {
                 at: around.into_iter().collect(),
                 ..hop(doc, location, Via::Absent)

@@ -465,8 +465,10 @@ impl<'a> Change<'a> {
     pub(super) fn source_at(&self, place: &Location) -> Vec<Location> {
         if let Some(Moved { from, to }) = self.moved() {
             let moved = place.below(from).map(|rest| to.joined(&rest));
-            let is_there = |place: &Location| place.get(&self.after).is_some();
-            return moved.into_iter().filter(is_there).collect();
+            return moved
+                .into_iter()
+                .filter(|place| place.get(&self.after).is_some())
+                .collect();
         }
         self.places_where(NumberedInput::Source, place, |origin| match origin {
             ValueOrigin::Source(source) => source == place,
@@ -516,15 +518,15 @@ impl<'a> Change<'a> {
     /// Returns the places where the value of `place` can be after the stroke: the same place, or
     /// one at or below a place that the stroke wrote.
     fn candidates(&self, place: &Location) -> Vec<Location> {
-        let rests = (0..=place.0.len()).map(|length| Location(place.0[length..].to_vec()));
-        let rests: Vec<Location> = rests.collect();
+        let rests: Vec<Location> = (0..=place.0.len())
+            .map(|length| Location(place.0[length..].to_vec()))
+            .collect();
         let written = self.stroke.written.iter();
         let moved = written.flat_map(|written| rests.iter().map(|rest| written.joined(rest)));
         let mut seen: HashSet<Location, foldhash::fast::RandomState> = HashSet::default();
         let candidates = std::iter::once(place.clone()).chain(moved);
-        let is_there = |place: &Location| place.get(&self.after).is_some();
         candidates
-            .filter(|place| is_there(place) && seen.insert(place.clone()))
+            .filter(|place| place.get(&self.after).is_some() && seen.insert(place.clone()))
             .collect()
     }
 

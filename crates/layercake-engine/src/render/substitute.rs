@@ -37,8 +37,8 @@ impl Making<'_> {
             None => value,
         };
         let destinations = substitution.writing.to.iter().enumerate();
-        let is_wanted = |(index, _): &(usize, _)| only.is_none_or(|only| only == *index);
-        for (index, destination) in destinations.filter(is_wanted) {
+        let wanted = destinations.filter(|(index, _)| only.is_none_or(|only| only == *index));
+        for (index, destination) in wanted {
             let before = self.writes.len();
             // Deckhand's code checks the text of the path first (10.6).
             if let Err(error) = destination.path.value.require_rooted() {
@@ -68,7 +68,8 @@ impl Making<'_> {
             source: document,
             writing,
         } = *substitution;
-        let (path, at) = (&writing.from.value, writing.from.span);
+        let path = &writing.from.value;
+        let at = writing.from.span;
         let found = if source.as_mapping().is_some() {
             match path.value(source) {
                 Ok(found) => found,
@@ -172,7 +173,8 @@ impl Making<'_> {
 
     /// Writes a whole value.
     fn put(&mut self, destination: &Destination, value: &Node) {
-        let (path, at) = (&destination.path.value, destination.path.span);
+        let path = &destination.path.value;
+        let at = destination.path.span;
         if path.is_root() {
             return self.put_at_root(value, at);
         }
@@ -213,7 +215,8 @@ impl Making<'_> {
 
     /// Replaces part of the string, or of the strings, at the destination.
     fn put_by_pattern(&mut self, destination: &Destination, part: &Part, value: &Node) {
-        let (path, at) = (&destination.path.value, destination.path.span);
+        let path = &destination.path.value;
+        let at = destination.path.span;
         let target = match path.first(&self.data) {
             Ok(found) => found.map(|found| {
                 // A pair of `!!pairs` reads as a list, but cannot be written to.
@@ -286,7 +289,8 @@ impl Making<'_> {
     /// recursion the mapping is kept, if the path then leads to it. Otherwise that is an error, and
     /// only mappings created inside an existing value of the data remain (12.5).
     fn missing_target(&mut self, destination: &Destination, part: &Part) {
-        let (path, at) = (&destination.path.value, destination.path.span);
+        let path = &destination.path.value;
+        let at = destination.path.span;
         let near = path.near_miss(&self.data);
         let mut created = self.data.clone();
         let top = path.create(&mut created, at).ok().flatten();

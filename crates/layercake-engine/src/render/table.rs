@@ -148,11 +148,13 @@ pub(super) struct Tables<'a> {
 impl<'a> Tables<'a> {
     pub(super) fn new(
         graph: &'a Graph,
-        (list, matching): (&'a [&'a Table], Matching),
+        list: &'a [&'a Table],
+        matching: Matching,
         allowance: Allowance,
     ) -> Self {
         let documents = graph.recipes.len();
-        let (levels, taken) = (vec![None; documents], vec![false; documents]);
+        let levels = vec![None; documents];
+        let taken = vec![false; documents];
         Self {
             graph,
             list,
@@ -236,14 +238,15 @@ impl<'a> Tables<'a> {
                 continue;
             };
             let recipe = &self.graph.recipes[doc.index()];
-            let input = |doc: DocId| {
-                made[doc.index()]
-                    .clone()
-                    .expect("inputs are rendered first")
-            };
             entries[level].push(Entry {
                 recipe: recipe.clone(),
-                inputs: inputs(recipe).map(input).collect(),
+                inputs: inputs(recipe)
+                    .map(|doc| {
+                        made[doc.index()]
+                            .clone()
+                            .expect("inputs are rendered first")
+                    })
+                    .collect(),
                 meaning: self.meaning(),
                 allowance: self.allowance,
                 made: made_now.clone(),

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use layercake_engine::stopwatch::{
-    Stage, Stopwatch, add_count, rule, split, split_for, time, times,
+    RuleNames, Stage, Stopwatch, add_count, rule, split, split_for, time, times,
 };
 
 const NAP: Duration = Duration::from_millis(20);
@@ -16,6 +16,10 @@ fn nap() {
 
 #[test]
 fn time_counts_for_the_innermost_stage() {
+    let names = RuleNames {
+        first: "one",
+        others: 0,
+    };
     let stopwatch = Stopwatch::start();
     stopwatch.time(|| {
         time(Stage::Render, || {
@@ -23,7 +27,7 @@ fn time_counts_for_the_innermost_stage() {
             time(Stage::Parse, || thread::sleep(NAP * 10));
             add_count(Stage::Parse, || 3);
         });
-        rule(("one", 0), nap);
+        rule(names, nap);
     });
     let times = stopwatch.times();
     let (render, parse, rules) = (
@@ -37,7 +41,7 @@ fn time_counts_for_the_innermost_stage() {
     );
     assert!(parse.threads >= NAP * 10 && parse.count == 3, "{times:?}");
     assert!(rules.threads >= NAP && times.rules.len() == 1, "{times:?}");
-    assert_eq!(times.rules[0].rules, ("one", 0));
+    assert_eq!(times.rules[0].rules, names);
     assert_eq!(
         render.passed, render.threads,
         "with one thread, both times are equal"

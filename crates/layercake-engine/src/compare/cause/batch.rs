@@ -41,8 +41,8 @@ fn outputs_of(graph: &Graph, edit: &Edit) -> BTreeSet<OutputName> {
     let dependents = graph
         .dependents(documents.collect())
         .into_iter()
-        .enumerate();
-    let dependents = dependents.filter(|(_, is_dependent)| *is_dependent);
+        .enumerate()
+        .filter(|(_, is_dependent)| *is_dependent);
     let recipes = dependents.map(|(at, _)| graph.recipe(DocId::at(at)));
     recipes
         .filter(|recipe| recipe.emit)
@@ -53,8 +53,12 @@ fn outputs_of(graph: &Graph, edit: &Edit) -> BTreeSet<OutputName> {
 /// Divides edits into batches. An edit of the layers or files of a site is alone, since it may
 /// concern every output.
 pub(super) fn batches(question: &Question<'_>, edits: &[EditId]) -> Vec<Batch> {
-    let sides = question.base.into_iter().chain(question.head);
-    let sides: Vec<&Graph> = sides.map(|side| side.graph).collect();
+    let sides: Vec<&Graph> = question
+        .base
+        .into_iter()
+        .chain(question.head)
+        .map(|side| side.graph)
+        .collect();
     let concerned = concerned(question, edits, &sides);
     let mut batches: Vec<Batch> = Vec::new();
     for (edit, outputs) in concerned {

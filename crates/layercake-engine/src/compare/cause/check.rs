@@ -70,7 +70,7 @@ pub(super) fn checked(
             continue;
         };
         let is_other = found.beside.contains(&index)
-            || found.units.iter().any(|(of_change, _)| *of_change == index);
+            || found.units.iter().any(|target| target.change == index);
         if is_other {
             faults.push(Fault::Incomplete {
                 output: change.key.clone(),
@@ -85,12 +85,14 @@ pub(super) fn checked(
         let outputs: BTreeSet<usize> = found
             .units
             .iter()
-            .map(|(index, _)| *index)
+            .map(|target| target.change)
             .chain(found.beside.iter().copied())
             .collect();
-        let unnamed = outputs.into_iter().map(|index| &changes[index]);
-        let unnamed = unnamed.filter(|change| change.edits.binary_search(edit).is_err());
-        let unnamed = unnamed.map(|change| &change.key);
+        let unnamed = outputs
+            .into_iter()
+            .map(|index| &changes[index])
+            .filter(|change| change.edits.binary_search(edit).is_err())
+            .map(|change| &change.key);
         let known = attributed.kept.get(edit);
         let kept = found
             .kept
@@ -101,21 +103,19 @@ pub(super) fn checked(
             output: output.clone(),
         }));
     }
-    let is_named = |edit: &&EditId| attributed.proofs.contains_key(edit);
     let inert: Vec<EditId> = question
         .concerned
         .iter()
-        .filter(|edit| !is_named(edit))
+        .filter(|edit| !attributed.proofs.contains_key(edit))
         .copied()
         .collect();
     match trials.without(&inert) {
         Some(found) => {
-            let changed = found.units.iter().map(|(index, _)| &changes[*index].key);
+            let changed = found.units.iter().map(|target| &changes[target.change].key);
             let outputs: BTreeSet<&DocKey> = changed.chain(&found.kept).collect();
-            let fault = |output: &DocKey| Fault::Effective {
+            faults.extend(outputs.into_iter().map(|output| Fault::Effective {
                 output: output.clone(),
-            };
-            faults.extend(outputs.into_iter().map(fault));
+            }));
         }
         None => unchecked.extend(inert),
     }
@@ -174,11 +174,11 @@ fn passes_without(question: &Question<'_>, edit: EditId, shields: &[&Shield]) ->
         (None, None) => return None,
     }
     let [with, without] = [&with, &without].map(render);
-    let outputs = side
+    let mut outputs = side
         .graph
         .outputs()
-        .map(|(doc, _)| (with.data(doc), without.data(doc)));
-    let mut outputs = outputs.filter_map(|(with, without)| Some((with?, without?)));
+        .map(|(doc, _)| (with.data(doc), without.data(doc)))
+        .filter_map(|(with, without)| Some((with?, without?)));
     Some(outputs.any(|(with, without)| !same(with, without)))
 }
 

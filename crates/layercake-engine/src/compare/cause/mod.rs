@@ -171,18 +171,23 @@ enum Unit {
     Metadata(usize),
 }
 
-/// Index of a change, and a unit of it.
-type Target = (usize, Unit);
+/// A unit of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Target {
+    /// Index of the change.
+    change: usize,
+    unit: Unit,
+}
 
 fn units(change: &Change) -> Vec<Unit> {
-    let whole = match change.status {
+    let is_whole = match change.status {
         Status::Added | Status::Removed | Status::Broken | Status::Repaired => true,
         Status::Changed | Status::Metadata | Status::NotComparable => false,
     };
-    let data = if whole { 0 } else { change.data.len() };
+    let data = if is_whole { 0 } else { change.data.len() };
     let metadata = (0..change.metadata.len()).map(Unit::Metadata);
-    let whole = whole.then_some(Unit::Whole);
-    whole
+    is_whole
+        .then_some(Unit::Whole)
         .into_iter()
         .chain((0..data).map(Unit::Data))
         .chain(metadata)
@@ -361,8 +366,11 @@ impl<'a> Attributing<'a> {
     /// Returns whether a unit is as on the head with these edits alone, or together with all plain
     /// ones, if no trace of the unit meets others than the known ones.
     fn holds(&self, target: Target, needed: &[EditId], with_plain: bool) -> Option<bool> {
-        let is_revived = |edit: &EditId| self.revived.binary_search(edit).is_ok();
-        if !needed.is_empty() && needed.iter().all(is_revived) {
+        if !needed.is_empty()
+            && needed
+                .iter()
+                .all(|edit| self.revived.binary_search(edit).is_ok())
+        {
             let applied = self.applied(Applying::Revived, with_plain)?;
             return Some(!applied.found.units.contains(&target));
         }
@@ -373,7 +381,7 @@ impl<'a> Attributing<'a> {
                 .position(|it| it.edits.binary_search(only).is_ok())
         {
             let applied = self.applied(Applying::Batch(batch), with_plain)?;
-            if applied.owners.of(&self.changes[target.0].key) == [*only] {
+            if applied.owners.of(&self.changes[target.change].key) == [*only] {
                 return Some(!applied.found.units.contains(&target));
             }
         }
@@ -425,14 +433,17 @@ impl<'a> Attributing<'a> {
     fn decide(&self, target: Target, candidates: &Candidates) -> Found {
         let mut needed = self.needed.get(&target).cloned().unwrap_or_default();
         needed.sort_unstable();
-        let is_plain = |edit: &&EditId| self.plain.binary_search(edit).is_ok();
         // A text of the base alone matters only if no opaque edit led the value elsewhere.
         let texts = if needed.is_empty() {
             &candidates.all
         } else {
             &candidates.of_head
         };
-        let traced: Vec<EditId> = texts.iter().filter(is_plain).copied().collect();
+        let traced: Vec<EditId> = texts
+            .iter()
+            .filter(|edit| self.plain.binary_search(edit).is_ok())
+            .copied()
+            .collect();
         if self.has_unlisted_places(target) {
             // Each of its edits changed some of the many places of such a unit.
             let edits = union(&needed, &traced);
@@ -504,14 +515,11 @@ impl<'a> Attributing<'a> {
     /// Returns edits that are enough for a unit and, without another one, all needed; and those
     /// that are known to be needed.
     fn search(&self, target: Target, candidates: &Candidates, needed: &[EditId]) -> Found {
-        let (index, unit) = target;
-        let nearby = || {
-            self.tracing
-                .candidates_nearby(&self.changes[index], unit)
-                .into()
-        };
+        let change = &self.changes[target.change];
         let wider = std::iter::once(Cow::from(&candidates.all))
-            .chain(std::iter::once_with(nearby))
+            .chain(std::iter::once_with(|| {
+                self.tracing.candidates_nearby(change, target.unit).into()
+            }))
             .chain([self.question.concerned.into()]);
         for wider in wider {
             let edits = union(&wider, needed);
@@ -545,15 +553,15 @@ impl<'a> Attributing<'a> {
         }
     }
 
-    fn has_unlisted_places(&self, (index, unit): Target) -> bool {
-        let difference = difference_of(&self.changes[index], unit);
+    fn has_unlisted_places(&self, target: Target) -> bool {
+        let difference = difference_of(&self.changes[target.change], target.unit);
         difference.is_some_and(|difference| difference.unlisted > 0)
     }
 
     /// Returns whether the head has a value at a unit.
-    fn is_on_head(&self, (index, unit): Target) -> bool {
-        let change = &self.changes[index];
-        match unit {
+    fn is_on_head(&self, target: Target) -> bool {
+        let change = &self.changes[target.change];
+        match target.unit {
             Unit::Whole => matches!(change.status, Status::Added | Status::Repaired),
             Unit::Data(at) => change.data[at].head.is_some(),
             Unit::Metadata(at) => change.metadata[at].head.is_some(),
@@ -614,9 +622,10 @@ impl<'a> Attributing<'a> {
         is_asked: impl Fn(&EditId) -> bool,
     ) -> BTreeMap<(EditId, usize), Vec<Unit>> {
         let mut caused: BTreeMap<(EditId, usize), Vec<Unit>> = BTreeMap::new();
-        for ((index, unit), found) in &self.results.found {
+        for (target, found) in &self.results.found {
             for edit in found.edits.iter().filter(|edit| is_asked(edit)) {
-                caused.entry((*edit, *index)).or_default().push(*unit);
+                let units = caused.entry((*edit, target.change)).or_default();
+                units.push(target.unit);
             }
         }
         caused
@@ -635,7 +644,7 @@ impl<'a> Attributing<'a> {
                         .is_some_and(|it| it.edits.contains(&edit))
                 });
                 let outputs: Vec<(usize, EditId)> =
-                    units.map(|(index, _)| (*index, edit)).collect();
+                    units.map(|target| (target.change, edit)).collect();
                 self.results.beside.extend(outputs);
                 self.results.add_effects_elsewhere(edit, &found);
             }
@@ -850,8 +859,10 @@ impl Results {
         let elsewhere = beside
             .chain(self.kept.keys())
             .map(|edit| (*edit, Proof::Rendered));
-        let found = self.found.values();
-        let found = found.flat_map(|found| found.edits.iter().map(|edit| (*edit, found.proof)));
+        let found = self
+            .found
+            .values()
+            .flat_map(|found| found.edits.iter().map(|edit| (*edit, found.proof)));
         let mut proofs = BTreeMap::new();
         for (edit, proof) in undecided.chain(elsewhere).chain(found) {
             let known = proofs.entry(edit).or_insert(proof);
@@ -871,11 +882,14 @@ impl Results {
         let proofs = self.proofs();
         let mut sets = CauseSets::default();
         let most = routes_of_each(&self.found, changes.len(), question.limits);
-        let (mut unlisted, mut room) = (0, question.limits.routes);
+        let mut unlisted = 0;
+        let mut room = question.limits.routes;
         for (index, change) in changes.iter_mut().enumerate() {
-            let units = self
-                .found
-                .range((index, Unit::Whole)..(index + 1, Unit::Whole));
+            let first = |change| Target {
+                change,
+                unit: Unit::Whole,
+            };
+            let units = self.found.range(first(index)..first(index + 1));
             let beside = self
                 .beside
                 .range((index, EditId(0))..(index + 1, EditId(0)));
@@ -886,8 +900,14 @@ impl Results {
                 .copied()
                 .collect();
             let listed: BTreeSet<EditId> = edits.iter().take(most).copied().collect();
-            let known = (&mut routes, &mut room);
-            let causes = listed_causes(tracing, index, change, units.clone(), &listed, known);
+            let causes = listed_causes(
+                tracing,
+                change,
+                units.clone(),
+                &listed,
+                &mut routes,
+                &mut room,
+            );
             unlisted += edits.len() - causes.len();
             change.places = units
                 .clone()
@@ -986,10 +1006,10 @@ fn routes_of_each(found: &BTreeMap<Target, Found>, outputs: usize, limits: Limit
     let mut counts = vec![0; outputs];
     let mut edits: BTreeSet<EditId> = BTreeSet::new();
     let mut at = 0;
-    for ((index, _), found) in found {
-        if *index != at {
+    for (target, found) in found {
+        if target.change != at {
             edits.clear();
-            at = *index;
+            at = target.change;
         }
         edits.extend(&found.edits);
         counts[at] = edits.len();
@@ -1001,15 +1021,15 @@ fn routes_of_each(found: &BTreeMap<Target, Found>, outputs: usize, limits: Limit
 /// for whose routes there is room.
 fn listed_causes<'f>(
     tracing: &Tracing<'_>,
-    index: usize,
     change: &Change,
     units: impl Iterator<Item = (&'f Target, &'f Found)>,
     listed: &BTreeSet<EditId>,
-    (routes, room): (&mut Routes, &mut usize),
+    routes: &mut Routes,
+    room: &mut usize,
 ) -> Vec<Cause> {
     let mut causes: BTreeMap<EditId, Cause> = BTreeMap::new();
-    for ((_, unit), found) in units {
-        let trails = LazyCell::new(|| tracing.trails(change, *unit));
+    for (target, found) in units {
+        let trails = LazyCell::new(|| tracing.trails(change, target.unit));
         for edit in found.edits.iter().filter(|edit| listed.contains(edit)) {
             if causes.contains_key(edit) || *room == 0 && !causes.is_empty() {
                 continue;
@@ -1021,8 +1041,8 @@ fn listed_causes<'f>(
                 0
             };
             let joint = others.take(named).collect();
-            let route = match routes.remove(&(index, *edit)) {
-                Some((of, route)) if of == *unit => route,
+            let route = match routes.remove(&(target.change, *edit)) {
+                Some((of, route)) if of == target.unit => route,
                 Some(_) | None => tracing.route(&trails, *edit),
             };
             *room = room.saturating_sub(route_size(&route));

@@ -37,14 +37,17 @@ impl<'c> Asked<'c> {
     /// Returns the parts that a remaining difference overlaps, sorted.
     pub(super) fn touched_by(&self, left: &Difference) -> Vec<Target> {
         let items = removed_item(left).and_then(|item| self.items.get(&item));
-        let near = self.places.around(left.location()).into_iter();
-        let near = near
+        let near = self
+            .places
+            .around(left.location())
+            .into_iter()
             .chain(items.into_iter().flatten().copied())
             .map(|at| self.parts[at]);
-        let touched = near
+        let mut touched: Vec<Target> = near
             .filter(|(_, asked)| touches(left, asked))
-            .map(|(target, _)| target);
-        let mut touched: Vec<Target> = touched.chain(self.whole.iter().copied()).collect();
+            .map(|(target, _)| target)
+            .chain(self.whole.iter().copied())
+            .collect();
         touched.sort_unstable();
         touched.dedup();
         touched

@@ -85,11 +85,13 @@ impl Trials<'_> {
             if differences.is_empty() {
                 continue;
             }
-            let place = |it: &Difference| {
-                let place = it.base.as_ref().or(it.head.as_ref());
-                place.map_or_else(Location::root, |place| place.location.clone())
-            };
-            let places: Vec<Location> = differences.iter().map(place).collect();
+            let places: Vec<Location> = differences
+                .iter()
+                .map(|difference| {
+                    let place = difference.base.as_ref().or(difference.head.as_ref());
+                    place.map_or_else(Location::root, |place| place.location.clone())
+                })
+                .collect();
             let index = self.change_of(doc);
             let output = RevivedOutput {
                 index,

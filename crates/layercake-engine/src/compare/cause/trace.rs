@@ -79,17 +79,17 @@ impl<'a> Tracing<'a> {
         let site = self.edit_of_site();
         for (index, change) in changes.iter().enumerate() {
             for unit in units(change) {
+                let target = Target {
+                    change: index,
+                    unit,
+                };
                 if let [only] = self.question.concerned {
                     // Fast path: the only edit is the cause.
                     let only = Candidates {
                         all: vec![*only],
                         of_head: Vec::new(),
                     };
-                    followed
-                        .by_candidates
-                        .entry(only)
-                        .or_default()
-                        .push((index, unit));
+                    followed.by_candidates.entry(only).or_default().push(target);
                     continue;
                 }
                 let trails = self.trails(change, unit);
@@ -113,7 +113,7 @@ impl<'a> Tracing<'a> {
                     .by_candidates
                     .entry(candidates)
                     .or_default()
-                    .push((index, unit));
+                    .push(target);
             }
         }
         followed
@@ -149,7 +149,8 @@ impl<'a> Tracing<'a> {
         let texts: [Vec<Span>; 2] = match unit {
             Unit::Whole | Unit::Data(_) => {
                 let [base, head] = &trails.sides;
-                let (of_base, of_head) = (self.question.base, self.question.head);
+                let of_base = self.question.base;
+                let of_head = self.question.head;
                 let places = difference_of(change, unit).filter(|_| trails.is_cut);
                 let [in_base, in_head] = [
                     places.and_then(|it| it.base.as_ref()),
@@ -322,7 +323,8 @@ impl<'a> Tracing<'a> {
         if !matches!(via, Via::Inherited | Via::Replaced) {
             return None;
         }
-        let (base, head) = (self.question.base?, self.question.head?);
+        let base = self.question.base?;
+        let head = self.question.head?;
         let parent = |side: &Side<'_>| {
             let recipe = side.recipe_of(document)?;
             Some(
@@ -364,10 +366,13 @@ fn leaves(
         }
         diff::DifferenceKind::Order { key, indexes } => {
             let key = Piece::Key(Key::string(&**key, place.node.span));
-            let of_item = |index: &usize| Location(vec![Piece::Index(*index), key.clone()]);
             let indexes = &indexes[side];
             (
-                indexes.iter().take(most).map(of_item).collect(),
+                indexes
+                    .iter()
+                    .take(most)
+                    .map(|index| Location(vec![Piece::Index(*index), key.clone()]))
+                    .collect(),
                 indexes.len() > most,
             )
         }
@@ -386,7 +391,8 @@ pub(super) fn difference_of(change: &Change, unit: Unit) -> Option<&Difference> 
 /// Returns the source texts of the values in `node`; a value that is in several places is visited
 /// once.
 pub(super) fn written_in(node: &Node) -> Vec<Span> {
-    let (mut spans, mut open) = (Vec::new(), vec![node]);
+    let mut spans = Vec::new();
+    let mut open = vec![node];
     let mut known = HashSet::new();
     while let Some(node) = open.pop() {
         if node
@@ -408,7 +414,8 @@ pub(super) fn written_in(node: &Node) -> Vec<Span> {
 /// Returns the texts that made a merge fail for a document in these traces, so that nothing of the
 /// other document was used.
 fn failed_merges(side: &Side<'_>, trails: &[replay::Hop]) -> Vec<Span> {
-    let (mut docs, mut open) = (Vec::new(), trails.iter().collect::<Vec<_>>());
+    let mut docs = Vec::new();
+    let mut open = trails.iter().collect::<Vec<_>>();
     while let Some(hop) = open.pop() {
         docs.push(hop.doc);
         open.extend(&hop.from);

@@ -85,18 +85,23 @@ impl<'a> ChangedOutput<'a> {
 
     fn targets(&self) -> impl Iterator<Item = (Target, &'a Change)> {
         self.changes.iter().flat_map(|(index, change)| {
-            units(change)
-                .into_iter()
-                .map(|unit| ((*index, unit), *change))
+            units(change).into_iter().map(|unit| {
+                let target = Target {
+                    change: *index,
+                    unit,
+                };
+                (target, *change)
+            })
         })
     }
 
     /// Parts of the data.
     pub(super) fn data(&self) -> &Asked<'a> {
         self.data.get_or_init(|| {
-            let (mut whole, mut parts) = (Vec::new(), Vec::new());
+            let mut whole = Vec::new();
+            let mut parts = Vec::new();
             for (target, change) in self.targets() {
-                match target.1 {
+                match target.unit {
                     Unit::Whole => whole.push(target),
                     Unit::Data(at) => parts.push((target, &change.data[at])),
                     Unit::Metadata(_) => {}
@@ -111,7 +116,7 @@ impl<'a> ChangedOutput<'a> {
         self.metadata.get_or_init(|| {
             let parts = self
                 .targets()
-                .filter_map(|(target, change)| match target.1 {
+                .filter_map(|(target, change)| match target.unit {
                     Unit::Metadata(at) => Some((target, &change.metadata[at])),
                     Unit::Whole | Unit::Data(_) => None,
                 });
@@ -195,7 +200,7 @@ impl<'a> Trials<'a> {
             None
         };
         for target in all.units {
-            if let Some(owner) = owner_of(&self.changes[target.0].key) {
+            if let Some(owner) = owner_of(&self.changes[target.change].key) {
                 each.entry(owner).or_default().units.insert(target);
             }
         }
@@ -333,8 +338,11 @@ impl<'a> Trials<'a> {
                 found.kept.insert(recipe.key.clone());
             }
         }
-        let others = side.graph.outputs().filter(|(doc, _)| !met.contains(doc));
-        let others = others.filter(|(doc, _)| side.rendered.data(*doc).is_some());
+        let others = side
+            .graph
+            .outputs()
+            .filter(|(doc, _)| !met.contains(doc))
+            .filter(|(doc, _)| side.rendered.data(*doc).is_some());
         found
             .kept
             .extend(others.map(|(_, recipe)| recipe.key.clone()));
@@ -359,7 +367,7 @@ impl<'a> Trials<'a> {
             }
             (Status::Broken, Some((doc, side, Outcome::Blocked(_)))) => {
                 let (_, metadata) = self.remaining(changed.output, doc, side, memo);
-                add_remaining(changed, (&[], &metadata), found);
+                add_remaining(changed, &[], &metadata, found);
             }
             (_, None | Some((.., Outcome::Blocked(_)))) => found.units.extend(all()),
             (Status::Broken, Some((.., Outcome::Ready(_)))) => found.units.extend(all()),
@@ -368,7 +376,7 @@ impl<'a> Trials<'a> {
                 Some((doc, side, Outcome::Ready(_))),
             ) => {
                 let (data, metadata) = self.remaining(changed.output, doc, side, memo);
-                add_remaining(changed, (&data, &metadata), found);
+                add_remaining(changed, &data, &metadata, found);
             }
         }
     }
@@ -386,7 +394,7 @@ impl<'a> Trials<'a> {
             return (Vec::new(), Vec::new());
         };
         let keys = self.question.keys;
-        let metadata = of_head.metadata_against(head, side.written(tried), keys);
+        let metadata = of_head.metadata_against(head, side, tried, keys);
         let data = self
             .data_differences(head, tried, side, memo)
             .unwrap_or_default();
@@ -403,9 +411,7 @@ impl<'a> Trials<'a> {
             (Some(one), Some(other)) if !diff::identical(one, other) && !same(one, other) => true,
             (Some(_), Some(_)) => tried.is_some_and(|tried| {
                 let keys = self.question.keys;
-                !of_head
-                    .metadata_against(head, side.written(tried), keys)
-                    .is_empty()
+                !of_head.metadata_against(head, side, tried, keys).is_empty()
             }),
             (None, None) => false,
             (None, Some(_)) | (Some(_), None) => true,
@@ -417,7 +423,8 @@ impl<'a> Trials<'a> {
 /// with others beside them.
 fn add_remaining(
     changed: &ChangedOutput<'_>,
-    (data, metadata): (&[Difference], &[Difference]),
+    data: &[Difference],
+    metadata: &[Difference],
     found: &mut Deviations,
 ) {
     // Number of differences that each change overlaps.
@@ -430,19 +437,18 @@ fn add_remaining(
         let mut last = None;
         for target in targets {
             found.units.insert(target);
-            if last.replace(target.0) != Some(target.0) {
-                *met.entry(target.0).or_default() += 1;
+            if last.replace(target.change) != Some(target.change) {
+                *met.entry(target.change).or_default() += 1;
             }
         }
     }
     let count = data.len() + metadata.len();
-    let is_beside = |index: &usize| met.get(index).copied().unwrap_or_default() < count;
     found.beside.extend(
         changed
             .changes
             .iter()
             .map(|(index, _)| *index)
-            .filter(is_beside),
+            .filter(|index| met.get(index).copied().unwrap_or_default() < count),
     );
 }
 

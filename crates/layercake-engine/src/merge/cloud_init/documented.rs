@@ -83,10 +83,12 @@ fn settled(parsed: &ParsedSpecification) -> Result<Mergers, Failure> {
 /// Returns a mapping with only the merge specification. Keys are merged independently, so these
 /// merge as in the whole mapping.
 fn only_specification(data: &Node) -> Node {
-    let is_one = |key: &str| matches!(key, "merge_how" | "merge_type");
     let entries = data.as_mapping().into_iter().flat_map(Mapping::iter);
-    let said = entries.filter(|(key, _)| key.as_str().is_some_and(is_one));
-    let said: Mapping = said
+    let said: Mapping = entries
+        .filter(|(key, _)| {
+            key.as_str()
+                .is_some_and(|key| matches!(key, "merge_how" | "merge_type"))
+        })
         .map(|(key, node)| (key.clone(), node.clone()))
         .collect();
     Node {
@@ -153,27 +155,27 @@ impl Documented {
     pub(super) fn of(specification: &Specification) -> Self {
         let first = |class| specification.first(class).map(|request| &request.settings);
         Self {
-            dict: first(Class::Dict).map(|it| {
-                if it.has("overwrite") {
+            dict: first(Class::Dict).map(|settings| {
+                if settings.has("overwrite") {
                     Dict::Overwrite
                 } else {
                     Dict::Merge
                 }
             }),
-            list: first(Class::List).map(|it| List {
-                on_list: if it.has("extend") {
+            list: first(Class::List).map(|settings| List {
+                on_list: if settings.has("extend") {
                     OnList::Extend
                 } else {
                     OnList::Keep
                 },
-                on_other: if it.has("discard_non_list") {
+                on_other: if settings.has("discard_non_list") {
                     OnOther::Discard
                 } else {
                     OnOther::Append
                 },
             }),
-            text: first(Class::Str).map(|it| {
-                if it.has("append") {
+            text: first(Class::Str).map(|settings| {
+                if settings.has("append") {
                     Text::Append
                 } else {
                     Text::Keep
@@ -227,9 +229,9 @@ impl std::fmt::Display for Documented {
         let dict = self
             .dict
             .map(|it| format_class(Class::Dict, [(it == Dict::Overwrite, "overwrite")]));
-        let list = self.list.map(|it| {
-            let extends = it.on_list == OnList::Extend;
-            let discards = it.on_other == OnOther::Discard;
+        let list = self.list.map(|list| {
+            let extends = list.on_list == OnList::Extend;
+            let discards = list.on_other == OnOther::Discard;
             format_class(
                 Class::List,
                 [(extends, "extend"), (discards, "discard_non_list")],

@@ -295,9 +295,9 @@ fn joined(old: &Node, new: &Node) -> Node {
         Value::String(text) => text.clone(),
         other => python_text(other).into(),
     };
-    let text = [text(old), text(new)].concat();
+    let both = [text(old), text(new)].concat();
     Node {
-        value: Value::String(text.into()),
+        value: Value::String(both.into()),
         span: old.span.with_part(new.span),
         secret: old.secret || new.holds_secret(),
         origin: Origin::Derived,

@@ -185,7 +185,8 @@ fn fact(verdict: Verdict, old: &Node, new: &Node) -> Option<Fact> {
             (!old.value.equals_in_python(&new.value)).then_some(fact)
         }
         Verdict::Items => {
-            let (old, new) = (length(old), length(new));
+            let old = length(old);
+            let new = length(new);
             (old != new).then_some(Fact::OtherLength { old, new })
         }
         Verdict::After | Verdict::Before => {

@@ -238,12 +238,11 @@ fn spot(node: &Node, token: &str, reached: &Location, pointer: &Pointer) -> Resu
         },
         other => {
             let found = other.kind();
-            let reason = |member| Reason::NotAContainer {
+            Err(fault(pointer, |member| Reason::NotAContainer {
                 member,
                 reached: reached(),
                 found,
-            };
-            Err(fault(pointer, reason))
+            }))
         }
     }
 }

@@ -179,7 +179,8 @@ impl Patch {
         const MAX_VISITED: u64 = 10_000_000;
         let operations = self.operations_of(document).ok()?;
         let mut left = MAX_VISITED.checked_sub(Size::of(base).nodes())?;
-        let (mut count, mut found) = (count_of(base, taken), None);
+        let mut count = count_of(base, taken);
+        let mut found = None;
         let patched = apply::apply_each(&operations, base, |index, patched| {
             let cost = Size::of(patched).nodes();
             if found.is_some() || left < cost {

@@ -171,7 +171,8 @@ fn options_of(settings: &Node) -> Options {
 }
 
 fn words_of<'a>(nodes: impl Iterator<Item = &'a Node>) -> Settings {
-    let (mut words, mut others) = (Vec::new(), Vec::new());
+    let mut words = Vec::new();
+    let mut others = Vec::new();
     for node in nodes {
         match &node.value {
             Value::String(text) => words.push(Spanned::new(text.clone().into(), node.span)),

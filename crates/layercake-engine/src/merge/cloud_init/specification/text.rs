@@ -14,12 +14,11 @@ pub(super) fn items_of_text(text: &Written<'_>, secret: bool) -> Result<Vec<Item
         .filter(|piece| !piece.text.is_empty());
     pieces
         .map(|piece| {
-            let fails = || Failure {
+            item_of_piece(&piece, secret).ok_or_else(|| Failure {
                 at: piece.span(),
                 secret,
                 kind: FailureKind::Format,
-            };
-            item_of_piece(&piece, secret).ok_or_else(fails)
+            })
         })
         .collect()
 }

@@ -60,7 +60,8 @@ impl<'a> Written<'a> {
 
     /// Iterates over the parts between the separators.
     pub(super) fn split(&self, separator: char) -> impl Iterator<Item = Written<'a>> {
-        let (whole, mut at) = (self.whole, self.at);
+        let whole = self.whole;
+        let mut at = self.at;
         let step = offset(separator.len_utf8());
         self.text.split(separator).map(move |text| {
             let stretch = Written { text, whole, at };
