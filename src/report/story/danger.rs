@@ -249,34 +249,3 @@ impl OutputBlock<'_> {
         values.map(|value| value.delta.removed).sum()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::unpins;
-
-    #[test]
-    fn only_fixed_revisions_and_images_can_be_unpinned() {
-        const COMMIT: &str = "536eaed62d55eca694eaae0c50df910dbb55fff7";
-        let cases = [
-            (COMMIT, None, true),
-            (COMMIT, Some("master"), true),
-            (
-                COMMIT,
-                Some("97ce6d7d8e9a090c748800d69a57bbd9af698b60"),
-                false,
-            ),
-            ("master", None, false),
-            ("quay.io/a/b:1.0", Some("quay.io/a/b:latest"), true),
-            ("quay.io/a/b:1.0", Some("quay.io/a/b:latest-ubuntu"), true),
-            ("quay.io/a/b:1.0", Some("quay.io/a/b"), true),
-            ("quay.io/a/b:1.0", Some("quay.io/a/b:2.0"), false),
-            ("quay.io/a/b:1.0", None, false),
-            ("quay.io/a/b@sha256:1", Some("quay.io/a/b:2"), false),
-            ("http://a/b:1", Some("http://a/b"), false),
-            ("10.0.0.0/24", Some("10.0.0.0/16"), false),
-        ];
-        for (before, after, expected) in cases {
-            assert_eq!(unpins(before, after), expected, "{before} {after:?}");
-        }
-    }
-}

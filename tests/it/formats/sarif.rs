@@ -412,3 +412,55 @@ fn dangerous_edit_is_a_note_at_its_line() {
     let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", "sarif"]);
     assert!(!ran.stdout.contains("dangerous-change"), "{}", ran.stdout);
 }
+
+#[test]
+fn only_fixed_revisions_and_images_lose_a_pin() {
+    const COMMIT: &str = "536eaed62d55eca694eaae0c50df910dbb55fff7";
+    let cases = [
+        ("a", COMMIT, None, true),
+        ("b", COMMIT, Some("master"), true),
+        (
+            "c",
+            COMMIT,
+            Some("97ce6d7d8e9a090c748800d69a57bbd9af698b60"),
+            false,
+        ),
+        ("d", "master", None, false),
+        ("e", "quay.io/a/b:1.0", Some("quay.io/a/b:latest"), true),
+        (
+            "f",
+            "quay.io/a/b:1.0",
+            Some("quay.io/a/b:latest-ubuntu"),
+            true,
+        ),
+        ("g", "quay.io/a/b:1.0", Some("quay.io/a/b"), true),
+        ("h", "quay.io/a/b:1.0", Some("quay.io/a/b:2.0"), false),
+        ("i", "quay.io/a/b:1.0", None, false),
+        ("j", "quay.io/a/b@sha256:1", Some("quay.io/a/b:2"), false),
+        ("k", "http://a/b:1", Some("http://a/b"), false),
+        ("l", "10.0.0.0/24", Some("10.0.0.0/16"), false),
+    ];
+    let sandbox = Sandbox::with_sites();
+    let write = |entries: Vec<String>| {
+        let data = format!("{{{}}}", entries.join(", "));
+        sandbox.write("global/pins.yaml", document("pins", "global", &data));
+    };
+    let entry = |key: &str, text: &str| format!("{key}: '{text}'");
+    write(cases.iter().map(|case| entry(case.0, case.1)).collect());
+    sandbox.commit();
+    let changed = cases.iter().filter_map(|case| Some(entry(case.0, case.2?)));
+    write(changed.collect());
+    let log = log(&sandbox, &["lint", "--since", "HEAD"]);
+    let notes: Vec<&str> = results(&log)
+        .iter()
+        .filter(|it| it["ruleId"] == "dangerous-change")
+        .map(|note| note["message"]["text"].as_str().unwrap())
+        .collect();
+    for (key, before, after, expected) in cases {
+        let path = format!(".{key}");
+        let is_noted = notes
+            .iter()
+            .any(|text| text.split_whitespace().any(|word| word == path));
+        assert_eq!(is_noted, expected, "{before} {after:?}: {notes:#?}");
+    }
+}
