@@ -50,8 +50,10 @@ pub(super) fn write(
         .filter_map(|edit| edit.at.head.as_ref())
         .map(|at| &*at.file)
         .collect();
-    let findings = story.errors.iter().chain(&story.others);
-    let mut findings: Vec<Annotation> = findings
+    let mut findings: Vec<Annotation> = story
+        .errors
+        .iter()
+        .chain(&story.others)
         .map(|entry| of_finding(entry, report, &edited))
         .collect();
     let mut entries: Vec<&EditEntry<'_>> = story.edit_entries().collect();
@@ -191,7 +193,8 @@ fn of_finding(entry: &FindingEntry<'_>, report: &Report, edited: &BTreeSet<&str>
     } else {
         edits.find_map(|edit| AnnotationPlace::of_edit(edit, report))
     };
-    let (message, label) = (&finding.message, &finding.primary.label);
+    let message = &finding.message;
+    let label = &finding.primary.label;
     let is_at_place = at_edit.is_none() && own.is_some() && finding.primary.decoded.is_none();
     let mut lines = match (is_at_place, &**label) {
         (true, "") => vec![message.clone()],
@@ -386,10 +389,9 @@ fn write_all(
         (left_out.findings, "more finding"),
         (left_out.edits, "more edit"),
     ]
-    .into_iter();
-    let parts = parts
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| counted(count, what));
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, what)| counted(count, what));
     let what = parts.collect::<Vec<_>>().join(" and ");
     if what.is_empty() {
         return Ok(());
@@ -437,12 +439,14 @@ fn shortened(text: &str) -> String {
         return text.to_owned();
     }
     let mut room = MAX_MESSAGE_UNITS - DOTS.len_utf16();
-    let fits = |character: &char| {
-        let left = room.checked_sub(character.len_utf16());
-        room = left.unwrap_or(0);
-        left.is_some()
-    };
-    text.chars().take_while(fits).chain([DOTS]).collect()
+    text.chars()
+        .take_while(|character| {
+            let left = room.checked_sub(character.len_utf16());
+            room = left.unwrap_or(0);
+            left.is_some()
+        })
+        .chain([DOTS])
+        .collect()
 }
 
 /// Escapes the message of a command.

@@ -37,7 +37,8 @@ pub(super) fn write(
     }
     let all = || suites.values().flatten();
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
-    let (tests, failures) = (all().count() + 1, failures(all()));
+    let tests = all().count() + 1;
+    let failures = failures(all());
     writeln!(
         out,
         "<testsuites name=\"layercake\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\">"
@@ -83,8 +84,10 @@ impl Case {
     fn of_finding(entry: &FindingEntry<'_>) -> Self {
         let finding = entry.finding;
         let level = finding.severity.as_str();
-        let lines = std::iter::once(labelled(&finding.primary)).chain(entry.lines(MAX_PLACES));
-        let lines: Vec<String> = lines.map(|line| clean(&line).into_owned()).collect();
+        let lines: Vec<String> = std::iter::once(labelled(&finding.primary))
+            .chain(entry.lines(MAX_PLACES))
+            .map(|line| clean(&line).into_owned())
+            .collect();
         let message = clean(&finding.message).into_owned();
         let text = lines.join("\n");
         let name = format!("{}: {message}", clean(&finding.primary.file));
@@ -115,7 +118,9 @@ fn write_suite(name: &str, cases: Vec<Case>, out: &mut dyn Write) -> io::Result<
         .iter()
         .filter(|it| matches!(it.verdict, CaseOutcome::Skipped(_)))
         .count();
-    let (name, tests, failures) = (escaped(name), cases.len(), failures(cases.iter()));
+    let name = escaped(name);
+    let tests = cases.len();
+    let failures = failures(cases.iter());
     writeln!(
         out,
         "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" \
@@ -175,7 +180,9 @@ fn write_case(
         CaseOutcome::Failed(case_message) => ("failure", case_message),
         CaseOutcome::Skipped(case_message) => ("skipped", case_message),
     };
-    let (kind, message, text) = (escaped(kind), escaped(message), escaped(text));
+    let kind = escaped(kind);
+    let message = escaped(message);
+    let text = escaped(text);
     writeln!(out, ">")?;
     writeln!(
         out,

@@ -95,8 +95,7 @@ impl RulePage<'_> {
     /// Renders inline Markdown: text in backticks is a name, emphasis is removed.
     fn inline(&self, text: &str) -> String {
         let text = text.replace("**", "");
-        let parts = text.split('`').enumerate();
-        let parts = parts.map(|(at, part)| match at % 2 {
+        let parts = text.split('`').enumerate().map(|(at, part)| match at % 2 {
             0 => part.to_owned(),
             _ => part
                 .split(' ')

@@ -69,8 +69,7 @@ pub(super) fn escape(character: char) -> String {
 /// start of one.
 pub(super) fn without_commands(text: &str) -> Cow<'_, str> {
     const ANYWHERE: [&str; 3] = ["##[", "##vso[", "##teamcity["];
-    let is_command = |line: &str| line.trim_start().starts_with("::");
-    if !text.contains("##") && !text.lines().any(is_command) {
+    if !text.contains("##") && !text.lines().any(|line| line.trim_start().starts_with("::")) {
         return Cow::Borrowed(text);
     }
     let mut without = String::with_capacity(text.len() + 8);

@@ -48,11 +48,11 @@ impl RuleRow {
 /// Fails if writing to `out` fails.
 pub fn write(rows: &[RuleRow], style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let marks = |row: &RuleRow| {
-        let marks = row
-            .marks()
+        row.marks()
             .into_iter()
-            .chain(row.rule.aliases.iter().copied());
-        marks.collect::<Vec<_>>().join(" ")
+            .chain(row.rule.aliases.iter().copied())
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     let lines = rows.iter().map(|row| (row.rule, row.level, marks(row)));
     write_lines(&lines.collect::<Vec<_>>(), style, out)

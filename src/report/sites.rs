@@ -58,7 +58,7 @@ pub fn write(rows: &[SiteRow], style: &TerminalStyle, out: &mut dyn Write) -> io
         .max();
     let mut table = Vec::new();
     for (names, (_, cells)) in names.iter().zip(&lines) {
-        write_line(names, widest.unwrap_or(0), (cells, widths), &mut table)?;
+        write_line(names, widest.unwrap_or(0), cells, widths, &mut table)?;
     }
     let table = String::from_utf8_lossy(&table);
     let (headings, rest) = table.split_once('\n').unwrap_or((&table, ""));
@@ -95,7 +95,8 @@ fn folded(rows: &[SiteRow]) -> Vec<SiteTableLine> {
 fn write_line(
     names: &str,
     widest: usize,
-    (cells, widths): (&[String; 4], [usize; 4]),
+    cells: &[String; 4],
+    widths: [usize; 4],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let [site_type, figures @ ..] = cells;

@@ -74,7 +74,8 @@ pub fn write(report: &Report, style: &TerminalStyle, out: &mut dyn Write) -> io:
         .max()
         .unwrap_or_default();
     for row in rows {
-        let (rule, level) = (clean(&row.rule), row.level.as_str());
+        let rule = clean(&row.rule);
+        let level = row.level.as_str();
         let words = row.words().join(between);
         writeln!(out, "{:>6}  {rule:widest$}  {level:7}  {words}", row.count)?;
     }

@@ -118,7 +118,8 @@ impl<'a> View<'a> {
             return None;
         }
         let text = &**self.source(file).text();
-        let (mut masked, mut from) = (String::new(), 0);
+        let mut masked = String::new();
+        let mut from = 0;
         for secret in self.secrets_of(file) {
             masked.push_str(&text[from..secret.start as usize]);
             let hidden = &text[secret.start as usize..secret.end as usize];
@@ -149,13 +150,11 @@ impl<'a> View<'a> {
             .start_of(line)
             .filter(|it| *it < offset(text.len()))?;
         let continues = self.continues_secret(file, line);
-        let (mut shown, mut from) = (
-            ShownLine {
-                continues,
-                ..ShownLine::default()
-            },
-            range.start,
-        );
+        let mut shown = ShownLine {
+            continues,
+            ..ShownLine::default()
+        };
+        let mut from = range.start;
         for secret in self.secrets_from(file, range.start) {
             if secret.start >= range.end {
                 break;
@@ -216,19 +215,25 @@ impl<'a> View<'a> {
         let Some(secret) = secret else {
             return location.clone();
         };
-        let is_index = |piece: &&Piece| matches!(piece, Piece::Index(_));
-        let items = pieces[..secret].iter().rev().take_while(is_index).count();
+        let items = pieces[..secret]
+            .iter()
+            .rev()
+            .take_while(|piece| matches!(piece, Piece::Index(_)))
+            .count();
         Location(pieces[..secret - items].to_vec())
     }
 
     /// Returns the visible part of `location` as a path, with list items by name if these are
     /// visible.
     pub(super) fn shown_path(&self, location: &Location, items: &[Item]) -> String {
-        let is_shown = |item: &&Item| {
-            let name = item.name.span;
-            self.secret_after(name.file, name.start).is_none()
-        };
-        let items: Vec<Item> = items.iter().filter(is_shown).cloned().collect();
+        let items: Vec<Item> = items
+            .iter()
+            .filter(|item| {
+                let name = item.name.span;
+                self.secret_after(name.file, name.start).is_none()
+            })
+            .cloned()
+            .collect();
         self.shown_location(location).with_items(&items).to_string()
     }
 
@@ -246,8 +251,10 @@ impl<'a> View<'a> {
                 end_column,
             }
         });
-        let (source, covers_secret) = (self.source(written.file), self.covers_secret(span));
-        let (path, commit) = (source.path(), source.commit());
+        let source = self.source(written.file);
+        let covers_secret = self.covers_secret(span);
+        let path = source.path();
+        let commit = source.commit();
         VisiblePlace {
             path,
             commit,

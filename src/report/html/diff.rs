@@ -29,7 +29,9 @@ pub(super) fn html(delta: &ValueDelta, path: Option<&str>, beside: &str) -> Stri
         Some([base, head])
             if path.len() + base.len() + head.len() <= MAX_ON_ONE_LINE && !path.is_empty() =>
         {
-            let (path, base, head) = (text(path), text(base), text(head));
+            let path = text(path);
+            let base = text(base);
+            let head = text(head);
             format!(
                 "<p class=\"scalar\"><code>{path}</code>: <del>{base}</del> → <ins>{head}</ins>{beside}</p>\n"
             )
@@ -86,12 +88,14 @@ fn line(line: &DiffLine) -> String {
 /// Renders two scalars, one per line; the difference is highlighted if they are similar.
 fn scalars(base: &str, head: &str) -> String {
     let start = common_length(base.chars(), head.chars());
-    let (base_rest, head_rest) = (&base[start..], &head[start..]);
+    let base_rest = &base[start..];
+    let head_rest = &head[start..];
     let end = common_length(base_rest.chars().rev(), head_rest.chars().rev());
     let is_alike = 2 * (start + end) > base.len().min(head.len());
     let marked = |rest: &str| {
         let (middle, after) = rest.split_at(rest.len() - end);
-        let (before, middle) = (ellipsized_start(&base[..start]), text(truncated(middle)));
+        let before = ellipsized_start(&base[..start]);
+        let middle = text(truncated(middle));
         let middle = if is_alike {
             format!("<b>{middle}</b>")
         } else {

@@ -49,11 +49,11 @@ impl<'r> HtmlPage<'_, 'r> {
 
     /// Renders the commits between two revisions of a further repository.
     fn commits(&self, commits: &Commits) -> String {
-        let listed = commits
+        let listed: String = commits
             .listed
             .iter()
-            .map(|it| format!("<li>{}</li>\n", self.text(it)));
-        let listed: String = listed.collect();
+            .map(|it| format!("<li>{}</li>\n", self.text(it)))
+            .collect();
         let list = format!("<ul class=\"commits\">\n{listed}</ul>\n");
         folded(
             "rest",
@@ -64,22 +64,25 @@ impl<'r> HtmlPage<'_, 'r> {
 
     fn entry(&self, entry: &EditEntry<'r>) -> String {
         let first = entry.edits[0];
-        let (id, name) = (self.id(&first.id.to_string()), first.id);
+        let id = self.id(&first.id.to_string());
+        let name = first.id;
         let place = match &entry.edits[..] {
             [only] => self.place(only),
             edits => format!("<span class=\"dim\">{}</span>", places(edits)),
         };
-        let (numbers, attributes) = (
-            edit_numbers(&entry.edits),
-            self.filter.of_edits(&entry.edits),
-        );
+        let numbers = edit_numbers(&entry.edits);
+        let attributes = self.filter.of_edits(&entry.edits);
         let reach = self.text(&entry.reach);
         let changes = self.changes(entry);
-        let max = (MAX_UNFOLDED, MAX_LIST_BYTES);
-        let groups = unfolded(&entry.blocks, "group", max, |block| {
-            self.block(block, "h4", |value| entry.behind(value))
-        });
-        let (route, stops) = (self.route(entry.route.as_ref()), self.stops(&entry.stops));
+        let groups = unfolded(
+            &entry.blocks,
+            "group",
+            MAX_UNFOLDED,
+            MAX_LIST_BYTES,
+            |block| self.block(block, "h4", |value| entry.behind(value)),
+        );
+        let route = self.route(entry.route.as_ref());
+        let stops = self.stops(&entry.stops);
         format!(
             "<article class=\"entry\"{id} tabindex=\"-1\"{attributes}>\n<div class=\"bar\"><h3>\
              <a class=\"self\" href=\"#{name}\">{numbers}</a></h3> {place}</div>\n{changes}\
@@ -101,8 +104,13 @@ impl<'r> HtmlPage<'_, 'r> {
     /// Renders the edits of an entry: each place, and each value change once.
     fn changes(&self, entry: &EditEntry<'r>) -> String {
         let change = |change: &EditedValue<'r>| {
-            let max = (MAX_UNFOLDED, MAX_GROUP_BYTES);
-            let edits = unfolded(&change.edits, "place", max, |edit| self.edited(entry, edit));
+            let edits = unfolded(
+                &change.edits,
+                "place",
+                MAX_UNFOLDED,
+                MAX_GROUP_BYTES,
+                |edit| self.edited(entry, edit),
+            );
             format!(
                 "<div class=\"change\">{edits}{}</div>\n",
                 diff::html(&change.delta, None, "")
@@ -111,7 +119,8 @@ impl<'r> HtmlPage<'_, 'r> {
         unfolded(
             &entry.changes,
             "change",
-            (MAX_UNFOLDED, MAX_LIST_BYTES),
+            MAX_UNFOLDED,
+            MAX_LIST_BYTES,
             change,
         )
     }
@@ -136,7 +145,8 @@ impl<'r> HtmlPage<'_, 'r> {
         heading: &str,
         behind: impl Fn(&ChangedValue<'r>) -> Vec<&'r ReportedEdit>,
     ) -> String {
-        let (title, attributes) = (self.text(&block.title), filter::of_block(block));
+        let title = self.text(&block.title);
+        let attributes = filter::of_block(block);
         let [first, others @ ..] = &block.groups[..] else {
             return String::new();
         };
@@ -144,36 +154,41 @@ impl<'r> HtmlPage<'_, 'r> {
             [] => (self.id(&first.id.to_string()), String::new()),
             _ => {
                 let count = counted(block.groups.len(), "document");
-                let outputs = list(&block.groups, "document", MAX_GROUP_BYTES, |it| {
-                    self.output(it)
+                let outputs = list(&block.groups, "document", MAX_GROUP_BYTES, |group| {
+                    self.output(group)
                 });
                 let outputs = format!("<div class=\"outputs\">\n{outputs}</div>\n");
                 (String::new(), folded("rest", &count, &outputs))
             }
         };
-        let max = (MAX_UNFOLDED, MAX_GROUP_BYTES);
-        let values = unfolded(&block.values, "place", max, |value| {
-            let edits = behind(value);
-            let links = edits.iter().map(|edit| {
-                format!(
-                    " <small{}>{}</small>",
-                    self.id(&edit.id.to_string()),
-                    self.place(edit)
-                )
-            });
-            let together = if value.are_joint {
-                " <small>only together</small>"
-            } else {
-                ""
-            };
-            let places = links.collect::<String>() + together;
-            diff::html(&value.delta, Some(&value.delta.path), &places)
-        });
-        let caused = block
+        let values = unfolded(
+            &block.values,
+            "place",
+            MAX_UNFOLDED,
+            MAX_GROUP_BYTES,
+            |value| {
+                let edits = behind(value);
+                let links = edits.iter().map(|edit| {
+                    format!(
+                        " <small{}>{}</small>",
+                        self.id(&edit.id.to_string()),
+                        self.place(edit)
+                    )
+                });
+                let together = if value.are_joint {
+                    " <small>only together</small>"
+                } else {
+                    ""
+                };
+                let places = links.collect::<String>() + together;
+                diff::html(&value.delta, Some(&value.delta.path), &places)
+            },
+        );
+        let caused: String = block
             .caused
             .iter()
-            .map(|edit| format!("<p>{}</p>\n", self.text(edit)));
-        let caused: String = caused.collect();
+            .map(|edit| format!("<p>{}</p>\n", self.text(edit)))
+            .collect();
         let route = self.route(block.route.as_ref());
         format!(
             "<section class=\"group\"{id} tabindex=\"-1\"{attributes}>\n\
@@ -184,15 +199,21 @@ impl<'r> HtmlPage<'_, 'r> {
 
     /// Renders an added or removed output.
     fn output(&self, group: &OutputGroup) -> String {
-        let (name, schema) = (text(&group.name), text(&group.schema));
+        let name = text(&group.name);
+        let schema = text(&group.schema);
         let id = self.id(&group.id.to_string());
         let link = format!("<a class=\"self\" href=\"#{}\">{name}</a>", group.id);
         format!("<p{id}>{link} <small>{schema}</small></p>\n")
     }
 
     fn deltas(&self, group: &OutputGroup) -> String {
-        let max = (MAX_UNFOLDED, MAX_GROUP_BYTES);
-        let changes = unfolded(&group.changes, "place", max, |change| self.changed(change));
+        let changes = unfolded(
+            &group.changes,
+            "place",
+            MAX_UNFOLDED,
+            MAX_GROUP_BYTES,
+            |change| self.changed(change),
+        );
         format!("<div class=\"diff\">\n{changes}</div>\n")
     }
 
@@ -202,8 +223,8 @@ impl<'r> HtmlPage<'_, 'r> {
         let place = change
             .at
             .last()
-            .map(|place| StyledText::place(place, change.at.head.is_some()));
-        let place = place.map(|place| format!(" <small>{}</small>", self.text(&place)));
+            .map(|place| StyledText::place(place, change.at.head.is_some()))
+            .map(|place| format!(" <small>{}</small>", self.text(&place)));
         diff::html(&delta, Some(&delta.path), &place.unwrap_or_default())
     }
 
@@ -211,14 +232,17 @@ impl<'r> HtmlPage<'_, 'r> {
         let Some(route) = route else {
             return String::new();
         };
-        let steps = route.steps.iter().map(|step| {
-            format!(
-                "<li>{}<br>{}</li>\n",
-                self.text(&step.words),
-                self.text(&step.places)
-            )
-        });
-        let steps: String = steps.collect();
+        let steps: String = route
+            .steps
+            .iter()
+            .map(|step| {
+                format!(
+                    "<li>{}<br>{}</li>\n",
+                    self.text(&step.words),
+                    self.text(&step.places)
+                )
+            })
+            .collect();
         folded(
             "route",
             &self.text(&route.title),
@@ -227,8 +251,9 @@ impl<'r> HtmlPage<'_, 'r> {
     }
 
     fn stops(&self, stops: &[StyledText]) -> String {
-        let html = |stop| format!("<p class=\"stop\">{}</p>\n", self.text(stop));
-        let stops = unfolded(stops, "shield", (MAX_UNFOLDED, MAX_GROUP_BYTES), html);
+        let stops = unfolded(stops, "shield", MAX_UNFOLDED, MAX_GROUP_BYTES, |stop| {
+            format!("<p class=\"stop\">{}</p>\n", self.text(stop))
+        });
         if stops.is_empty() {
             stops
         } else {
@@ -237,15 +262,18 @@ impl<'r> HtmlPage<'_, 'r> {
     }
 
     fn listed(&self, title: &str, edits: &[&'r ReportedEdit]) -> String {
-        let html = |edit: &&'r ReportedEdit| {
-            let id = self.id(&edit.id.to_string());
-            let attributes = self.filter.of_edits(&[edit]);
-            let place = self.place(edit);
-            let words = self.text(&self.story.without_effect(edit));
-            format!("<p class=\"entry\"{id} tabindex=\"-1\"{attributes}>{place} {words}</p>\n")
-        };
         let title = format!("<b>{title}</b>: {}", counted(edits.len(), "edit"));
-        folded("listed", &title, &list(edits, "edit", MAX_LIST_BYTES, html))
+        folded(
+            "listed",
+            &title,
+            &list(edits, "edit", MAX_LIST_BYTES, |edit| {
+                let id = self.id(&edit.id.to_string());
+                let attributes = self.filter.of_edits(&[edit]);
+                let place = self.place(edit);
+                let words = self.text(&self.story.without_effect(edit));
+                format!("<p class=\"entry\"{id} tabindex=\"-1\"{attributes}>{place} {words}</p>\n")
+            }),
+        )
     }
 
     pub(super) fn unexplained(&self) -> PageSection {

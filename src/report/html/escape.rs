@@ -34,7 +34,8 @@ impl Display for EscapedText<'_> {
 
 /// Renders text with inline code in backticks.
 pub(super) fn words(words: &str) -> String {
-    let (mut html, mut rest) = (String::new(), words);
+    let mut html = String::new();
+    let mut rest = words;
     while let Some((before, after)) = rest.split_once('`')
         && let Some((code, after)) = after.split_once('`')
     {

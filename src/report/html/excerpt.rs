@@ -19,9 +19,10 @@ impl HtmlPage<'_, '_> {
     pub(super) fn excerpt(&self, label: &LabelledPlace, surroundings: ContextLines) -> String {
         let report = self.story.report;
         let [(at, _), _] = label.ends();
-        let lines = report.lines_around(label).into_iter();
-        let lines = lines.filter(|it| surroundings == ContextLines::OneLine || it.line == at);
-        let lines: String = lines
+        let lines: String = report
+            .lines_around(label)
+            .into_iter()
+            .filter(|it| surroundings == ContextLines::OneLine || it.line == at)
             .map(|it| line(it, (it.line == at).then_some(label)))
             .collect();
         let withheld = report.text_of(label).is_some_and(|text| text.withheld);
@@ -51,10 +52,10 @@ impl HtmlPage<'_, '_> {
             None => place,
         };
         match &label.decoded {
-            Some(it) => format!(
+            Some(decoded) => format!(
                 "{place}, decoded <code>{}:{}</code>",
-                text(&it.name),
-                it.line
+                text(&decoded.name),
+                decoded.line
             ),
             None => place,
         }
@@ -64,22 +65,26 @@ impl HtmlPage<'_, '_> {
 /// Renders a source line with the label's range highlighted.
 fn line(line: &SourceLine, label: Option<&LabelledPlace>) -> String {
     let marked = label.map_or(0..0, |label| marked(line, label));
-    let characters = line.text.chars().enumerate();
-    let characters = characters.map(|(at, it)| (it, is_hidden(line, at), marked.contains(&at)));
-    let mut characters: Vec<(char, bool, bool)> = characters.collect();
+    let mut characters: Vec<(char, bool, bool)> = line
+        .text
+        .chars()
+        .enumerate()
+        .map(|(at, it)| (it, is_hidden(line, at), marked.contains(&at)))
+        .collect();
     // A label after the end of a line is marked there.
     characters.extend((marked.end > characters.len()).then_some((' ', false, true)));
-    let segments = characters.chunk_by(|one, next| (one.1, one.2) == (next.1, next.2));
-    let segments = segments.map(|segment| {
-        let words: String = segment.iter().map(|(character, ..)| character).collect();
-        let words = text(&words);
-        match (segment[0].1, segment[0].2) {
-            (false, false) => words.to_string(),
-            (false, true) => format!("<mark>{words}</mark>"),
-            (true, false) => format!("<span class=\"hidden\">{words}</span>"),
-            (true, true) => format!("<mark class=\"hidden\">{words}</mark>"),
-        }
-    });
+    let segments = characters
+        .chunk_by(|one, next| (one.1, one.2) == (next.1, next.2))
+        .map(|segment| {
+            let words: String = segment.iter().map(|(character, ..)| character).collect();
+            let words = text(&words);
+            match (segment[0].1, segment[0].2) {
+                (false, false) => words.to_string(),
+                (false, true) => format!("<mark>{words}</mark>"),
+                (true, false) => format!("<span class=\"hidden\">{words}</span>"),
+                (true, true) => format!("<mark class=\"hidden\">{words}</mark>"),
+            }
+        });
     let [before, after] =
         [line.column > 1, line.cut].map(|is_cut| if is_cut { "<i>…</i>" } else { "" });
     let number = format!("<span class=\"number\">{}</span>", line.line);

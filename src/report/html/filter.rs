@@ -22,7 +22,8 @@ struct Traits<'r> {
 
 impl<'r> EditTraits<'r> {
     pub(super) fn new(story: &Story<'r>) -> Self {
-        let (report, sites) = (story.report, &story.site_names);
+        let report = story.report;
+        let sites = &story.site_names;
         let mut of_edit: BTreeMap<EditRef, Traits<'r>> = BTreeMap::new();
         for edit in &report.edits {
             let traits = of_edit.entry(edit.id).or_default();
@@ -84,8 +85,7 @@ pub(super) fn of_finding(entry: &FindingEntry<'_>, story: &Story<'_>) -> String 
 /// Returns the attribute of an element about these sites, as index ranges, since a page can refer
 /// to each of them thousands of times.
 pub(super) fn of_sites(sites: &BTreeSet<usize>) -> String {
-    let ranges = runs(sites.iter().copied());
-    let ranges: Vec<String> = ranges
+    let ranges: Vec<String> = runs(sites.iter().copied())
         .iter()
         .map(|(start, end)| format!("{start}-{end}"))
         .collect();
@@ -108,10 +108,14 @@ impl Traits<'_> {
 impl HtmlPage<'_, '_> {
     /// Renders the filter controls, which stay hidden until the script adds the remaining options.
     pub(super) fn tools(&self) -> String {
-        let sites = self.story.report.sites.iter().enumerate();
-        let sites = sites.filter_map(|(at, site)| Some((at, site.name.as_deref()?)));
-        let sites =
-            sites.map(|(at, name)| format!("<option value=\"{at}\">{}</option>\n", text(name)));
+        let sites = self
+            .story
+            .report
+            .sites
+            .iter()
+            .enumerate()
+            .filter_map(|(at, site)| Some((at, site.name.as_deref()?)))
+            .map(|(at, name)| format!("<option value=\"{at}\">{}</option>\n", text(name)));
         let select = |name: &str, all: &str, options: &str| {
             format!(
                 "<select id=\"{name}\" aria-label=\"{name}\">\n<option value=\"\">{all}</option>\n\

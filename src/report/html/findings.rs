@@ -52,8 +52,8 @@ impl<'r> HtmlPage<'_, 'r> {
         }
         let open = open(self.story.others.len());
         let content = list(&files, "file", MAX_BYTES, |(file, entries)| {
-            let findings = list(entries, "finding", MAX_BYTES / 2, |it| {
-                self.finding(it, open)
+            let findings = list(entries, "finding", MAX_BYTES / 2, |entry| {
+                self.finding(entry, open)
             });
             let title = format!("<h3><code>{}</code></h3>\n", text(file));
             format!("<section class=\"file\">{title}{findings}</section>\n")
@@ -70,17 +70,21 @@ impl<'r> HtmlPage<'_, 'r> {
     fn finding(&self, entry: &FindingEntry<'r>, open: &str) -> String {
         let finding = entry.finding;
         let name = format!("f{}", entry.index + 1);
-        let (id, attributes) = (self.id(&name), filter::of_finding(entry, self.story));
+        let id = self.id(&name);
+        let attributes = filter::of_finding(entry, self.story);
         let level = finding.severity.as_str();
-        let (state, message) = (state(finding), words(&finding.message));
-        let (rule, place) = (self.rule_name(&finding.rule), &finding.primary);
+        let state = state(finding);
+        let message = words(&finding.message);
+        let rule = self.rule_name(&finding.rule);
+        let place = &finding.primary;
         let place = format!(
             "<small class=\"where\">{}:{}</small>",
             text(&place.file),
             place.line
         );
         let primary = self.excerpt(&finding.primary, ContextLines::OneLine);
-        let (related, facts) = (self.related(&finding.related), self.facts(entry));
+        let related = self.related(&finding.related);
+        let facts = self.facts(entry);
         format!(
             "<article class=\"finding\"{id} tabindex=\"-1\"{attributes}>\n<a class=\"self\" \
              href=\"#{name}\" aria-label=\"link to {name}\"></a>\n<details{open}><summary>\
@@ -98,10 +102,13 @@ impl<'r> HtmlPage<'_, 'r> {
     }
 
     fn related(&self, labels: &[LabelledPlace]) -> String {
-        let html = |label| self.excerpt(label, ContextLines::None);
-        match unfolded(labels, "place", (MAX_PLACES, MAX_PLACE_BYTES), html) {
-            places if places.is_empty() => places,
-            places => format!("<div class=\"related\">\n{places}</div>\n"),
+        let places = unfolded(labels, "place", MAX_PLACES, MAX_PLACE_BYTES, |label| {
+            self.excerpt(label, ContextLines::None)
+        });
+        if places.is_empty() {
+            places
+        } else {
+            format!("<div class=\"related\">\n{places}</div>\n")
         }
     }
 
@@ -120,8 +127,11 @@ impl<'r> HtmlPage<'_, 'r> {
                 .iter()
                 .map(|fix| (fix.safety.flags(), words(&fix.message))),
         );
-        let documents = finding.documents.iter().take(MAX_DOCUMENTS);
-        let documents = documents.map(|it| self.story.names.document(it));
+        let documents = finding
+            .documents
+            .iter()
+            .take(MAX_DOCUMENTS)
+            .map(|it| self.story.names.document(it));
         let documents = StyledText::list(documents, ", ").and(match finding.documents.len() {
             count if count > MAX_DOCUMENTS => format!(" and {} more", count - MAX_DOCUMENTS),
             _ => String::new(),
@@ -131,8 +141,9 @@ impl<'r> HtmlPage<'_, 'r> {
             ("in", &entry.sites),
             ("caused by", &entry.causes),
             ("ignored", &entry.suppressed),
-        ];
-        let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
+        ]
+        .into_iter()
+        .filter(|(_, text)| !text.is_empty());
         facts.extend(texts.map(|(word, text)| (word, self.text(text))));
         facts.extend(self.options.rule(&finding.rule).map(|rule| {
             (

@@ -8,7 +8,8 @@ use super::escape::text;
 
 /// Renders the head of a page.
 pub(super) fn html(title: &str) -> String {
-    let (style, title) = (style(), text(title));
+    let style = style();
+    let title = text(title);
     // Nothing is fetched, and only a script and style with these hashes are used, so that a failure
     // of escaping has no effect.
     let policy = format!(

@@ -74,9 +74,11 @@ struct HtmlPage<'a, 'r> {
 
 impl HtmlPage<'_, '_> {
     fn html(mut self) -> String {
-        let (sites, edits, unexplained) = (self.sites(), self.edits(), self.unexplained());
+        let sites = self.sites();
+        let edits = self.edits();
+        let unexplained = self.unexplained();
         self.edits = Some(names_in(&edits.content));
-        let sections = [
+        let all = [
             sites,
             self.errors(),
             edits,
@@ -84,15 +86,14 @@ impl HtmlPage<'_, '_> {
             self.others(),
             self.rules(),
         ];
-        let sections = || {
-            sections
-                .iter()
-                .filter(|section| !section.content.is_empty())
-        };
+        let sections = || all.iter().filter(|section| !section.content.is_empty());
         let main: String = sections().map(PageSection::html).collect();
         let links: String = sections().map(PageSection::link).collect();
-        let (head, script) = (head::html(&self.title()), head::script());
-        let (header, tools, footer) = (self.header(), self.tools(), self.footer());
+        let head = head::html(&self.title());
+        let script = head::script();
+        let header = self.header();
+        let tools = self.tools();
+        let footer = self.footer();
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n{head}<body>\n{header}<nav aria-label=\"parts of \
              the report\">\n{links}</nav>\n{tools}<main>\n{main}</main>\n{footer}<script>{script}\
@@ -101,15 +102,16 @@ impl HtmlPage<'_, '_> {
     }
 
     fn text(&self, text: &StyledText) -> String {
-        let linked = text.pieces.chunk_by(|one, next| one.link == next.link);
-        let linked = linked.map(|pieces| {
-            let html: String = pieces.iter().map(piece).collect();
-            match pieces[0].link.as_ref().and_then(|link| self.address(link)) {
-                Some(address) => format!("<a href=\"{}\">{html}</a>", escape::text(&address)),
-                None => html,
-            }
-        });
-        linked.collect()
+        text.pieces
+            .chunk_by(|one, next| one.link == next.link)
+            .map(|pieces| {
+                let html: String = pieces.iter().map(piece).collect();
+                match pieces[0].link.as_ref().and_then(|link| self.address(link)) {
+                    Some(address) => format!("<a href=\"{}\">{html}</a>", escape::text(&address)),
+                    None => html,
+                }
+            })
+            .collect()
     }
 
     /// Returns the target of a link: an existing element of the page, or an `http(s)` address.
@@ -217,7 +219,9 @@ fn fitting<T>(
     max_bytes: usize,
     html: impl Fn(T) -> String,
 ) -> (Vec<String>, usize) {
-    let (mut all, mut bytes, mut items) = (Vec::new(), 0, items.into_iter());
+    let mut all = Vec::new();
+    let mut bytes = 0;
+    let mut items = items.into_iter();
     while let Some(item) = items.next() {
         let next = html(item);
         bytes += next.len();
@@ -244,7 +248,8 @@ fn list<T>(
 fn unfolded<'l, T>(
     items: &'l [T],
     what: &str,
-    (max, max_bytes): (usize, usize),
+    max: usize,
+    max_bytes: usize,
     html: impl Fn(&'l T) -> String,
 ) -> String {
     let unfolded = if items.len() <= max {

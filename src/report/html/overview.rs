@@ -34,20 +34,20 @@ impl HtmlPage<'_, '_> {
 
     pub(super) fn header(&self) -> String {
         let headline = &self.story.headline;
-        let badge = headline.badge.map(|(badge, role)| {
-            format!("<span class=\"verdict {}\">{badge}</span> ", class(role))
-        });
-        let (badge, reason) = (badge.unwrap_or_default(), self.text(&self.reason()));
+        let badge = headline
+            .badge
+            .map(|(badge, role)| format!("<span class=\"verdict {}\">{badge}</span> ", class(role)))
+            .unwrap_or_default();
+        let reason = self.text(&self.reason());
         let figures = headline
             .figures
             .iter()
             .skip(headline.reason.is_empty().into());
-        let figures = headline
+        let figures: String = headline
             .switches
             .iter()
             .chain(figures)
-            .chain(&headline.findings);
-        let figures: String = figures
+            .chain(&headline.findings)
             .map(|text| format!("<li>{}</li>\n", self.text(text)))
             .collect();
         let figures = match &*figures {
@@ -66,25 +66,29 @@ impl HtmlPage<'_, '_> {
         let report = self.story.report;
         let comparison = report.comparison.as_ref();
         let alone = repository(report).filter(|_| comparison.is_none());
-        let rows = alone.iter().map(|text| ("repository", text));
-        let rows = rows.chain(self.story.header.iter().map(|(word, text)| (*word, text)));
-        let rows = rows.map(|(word, text)| {
-            let side = match word {
-                "base" => comparison.map(|it| &it.base),
-                "head" => comparison.map(|it| &it.head),
-                _ => None,
-            };
-            let date = match (word, side) {
-                ("repository", _) => report.repository.as_ref().and_then(|it| it.date.as_deref()),
-                (_, side) => side.and_then(|side| side.date.as_deref()),
-            };
-            let date = date.map(time).unwrap_or_default();
-            format!(
-                "<div><dt>{word}</dt><dd>{}{date}</dd></div>\n",
-                self.text(text)
-            )
-        });
-        rows.collect()
+        alone
+            .iter()
+            .map(|text| ("repository", text))
+            .chain(self.story.header.iter().map(|(word, text)| (*word, text)))
+            .map(|(word, text)| {
+                let side = match word {
+                    "base" => comparison.map(|it| &it.base),
+                    "head" => comparison.map(|it| &it.head),
+                    _ => None,
+                };
+                let date = match (word, side) {
+                    ("repository", _) => {
+                        report.repository.as_ref().and_then(|it| it.date.as_deref())
+                    }
+                    (_, side) => side.and_then(|side| side.date.as_deref()),
+                };
+                let date = date.map(time).unwrap_or_default();
+                format!(
+                    "<div><dt>{word}</dt><dd>{}{date}</dd></div>\n",
+                    self.text(text)
+                )
+            })
+            .collect()
     }
 
     pub(super) fn sites(&self) -> PageSection {
@@ -111,7 +115,8 @@ impl HtmlPage<'_, '_> {
                 counted(count, "site")
             ),
         };
-        let (rows, more) = (rows.concat(), more(left_out, "row"));
+        let rows = rows.concat();
+        let more = more(left_out, "row");
         format!(
             "<table class=\"sites\"><thead><tr><th scope=\"col\">sites</th>{heads}</tr></thead>\n\
              <tbody>\n{rows}</tbody></table>\n{more}{unchanged}"
@@ -133,8 +138,9 @@ impl HtmlPage<'_, '_> {
                 )
             }
         };
-        let cells = columns.iter().zip(&row.cells);
-        let cells: String = cells
+        let cells: String = columns
+            .iter()
+            .zip(&row.cells)
             .map(|(column, cell)| self::cell(column, cell))
             .collect();
         let traits = filter::of_sites(&row.indices);
@@ -153,7 +159,8 @@ impl HtmlPage<'_, '_> {
 
     pub(super) fn footer(&self) -> String {
         let report = self.story.report;
-        let (name, version) = (text(&report.tool.name), text(&report.tool.version));
+        let name = text(&report.tool.name);
+        let version = text(&report.tool.version);
         let values = match report.truncated.values {
             0 => String::new(),
             count => format!(" {} too long to show.", counted(count, "value")),
@@ -166,7 +173,8 @@ impl HtmlPage<'_, '_> {
 }
 
 fn cell(column: &SiteColumn, cell: &str) -> String {
-    let (class, words) = (class(column.role), text(cell));
+    let class = class(column.role);
+    let words = text(cell);
     match cell {
         "" => "<td></td>".to_owned(),
         _ => format!(

@@ -41,7 +41,8 @@ fn html(page: &str) -> String {
     let mut paragraph: Vec<&str> = Vec::new();
     let mut lines = page.lines().skip(1);
     while let Some(line) = lines.next() {
-        let (about, heading) = (line.strip_prefix("```"), line.strip_prefix("## "));
+        let about = line.strip_prefix("```");
+        let heading = line.strip_prefix("## ");
         if about.is_none() && heading.is_none() && !line.is_empty() {
             paragraph.push(line);
             continue;
@@ -66,9 +67,11 @@ fn block(lines: &[&str]) -> String {
         Some(first) if first.starts_with('|') => code(lines),
         Some(first) if first.starts_with("- ") => {
             // An item continues until the next line that starts with `- `.
-            let items = lines.join("\n");
-            let items = items.trim_start_matches("- ").split("\n- ");
-            let items = items.map(|item| format!("<li>{}</li>", words(&item.replace('\n', " "))));
+            let text = lines.join("\n");
+            let items = text
+                .trim_start_matches("- ")
+                .split("\n- ")
+                .map(|item| format!("<li>{}</li>", words(&item.replace('\n', " "))));
             format!("<ul>{}</ul>\n", items.collect::<String>())
         }
         Some(_) => format!("<p>{}</p>\n", words(&lines.join(" "))),

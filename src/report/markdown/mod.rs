@@ -138,7 +138,8 @@ fn fullest_page(story: &Story<'_>, level: DetailLevel, bytes: usize) -> Result<S
         .max(dangerous.min(level.entries * MAX_DANGEROUS))
         .min(all);
     let mut fullest = with(needed)?;
-    let (mut fitting, mut too_many) = (needed, all + 1);
+    let mut fitting = needed;
+    let mut too_many = all + 1;
     while too_many - fitting > 1 {
         let middle = fitting.midpoint(too_many);
         match with(middle) {
@@ -186,8 +187,11 @@ impl<'r> MarkdownPage<'_, 'r> {
 
     fn write_headline(&mut self) -> Result<(), PageFull> {
         let headline = &self.story.headline;
-        let figures = headline.switches.iter().chain(&headline.figures);
-        let figures = figures.chain(&headline.findings);
+        let figures = headline
+            .switches
+            .iter()
+            .chain(&headline.figures)
+            .chain(&headline.findings);
         let (title, figures): (String, Vec<&StyledText>) = match headline.badge {
             Some((badge, _)) => {
                 let reason = self.text(&plain(&headline.reason));
@@ -313,8 +317,10 @@ impl<'r> MarkdownPage<'_, 'r> {
     /// Returns the place and path of an edit for a hunk header.
     fn edited(&self, edit: &ReportedEdit, is_one_of_many: bool) -> String {
         let subject = self.story.names.subject(edit).words();
-        let place = edit.at.last().filter(|_| is_one_of_many);
-        let place = place
+        let place = edit
+            .at
+            .last()
+            .filter(|_| is_one_of_many)
             .map(|it| format!("{}:{} ", it.file, it.line))
             .unwrap_or_default();
         self.quoted(&format!("{place}{subject}")).into_owned()
@@ -333,11 +339,10 @@ impl<'r> MarkdownPage<'_, 'r> {
             ),
             (usize::from(has_route), "the route".to_owned()),
             (entry.stops.len(), counted(entry.stops.len(), "shield")),
-        ];
-        let parts = parts
-            .into_iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(_, words)| words);
+        ]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(_, words)| words);
         if self.level.groups == 0 {
             return Ok(());
         }
@@ -365,10 +370,11 @@ impl<'r> MarkdownPage<'_, 'r> {
         };
         let title = self.text(&route.title);
         self.page.paragraph(&title)?;
-        let steps = route.steps.iter();
-        let steps =
-            steps.map(|step| format!("{}: {}", self.text(&step.places), self.text(&step.words)));
-        let steps: Vec<String> = steps.collect();
+        let steps: Vec<String> = route
+            .steps
+            .iter()
+            .map(|step| format!("{}: {}", self.text(&step.places), self.text(&step.words)))
+            .collect();
         self.page.steps(steps)
     }
 
@@ -443,13 +449,15 @@ impl<'r> MarkdownPage<'_, 'r> {
                 }
             }))
             .collect();
-        let cells = rows.iter().map(|row| {
-            let cells = row.cells.iter().map(|cell| prose(cell));
-            std::iter::once(self.text(&row.sites))
-                .chain(cells)
-                .collect::<Vec<_>>()
-        });
-        let cells: Vec<Vec<String>> = cells.collect();
+        let cells: Vec<Vec<String>> = rows
+            .iter()
+            .map(|row| {
+                let cells = row.cells.iter().map(|cell| prose(cell));
+                std::iter::once(self.text(&row.sites))
+                    .chain(cells)
+                    .collect::<Vec<_>>()
+            })
+            .collect();
         self.page.table(&columns, cells)?;
         let left_out = table.rows[rows.len()..].iter().map(|row| row.count).sum();
         self.write_more(left_out, "site")?;
@@ -471,13 +479,15 @@ impl<'r> MarkdownPage<'_, 'r> {
         self.page
             .open_details(&format!("{title}: {}", counted(edits.len(), "edit")))?;
         let (shown, more) = limited(edits, self.level.findings);
-        let items = shown.iter().map(|edit| {
-            let text = place_of(edit)
-                .and(" ")
-                .join(self.story.without_effect(edit));
-            self.text(&text)
-        });
-        let mut items: Vec<String> = items.collect();
+        let mut items: Vec<String> = shown
+            .iter()
+            .map(|edit| {
+                let text = place_of(edit)
+                    .and(" ")
+                    .join(self.story.without_effect(edit));
+                self.text(&text)
+            })
+            .collect();
         items.extend((more > 0).then(|| counted(more, "more edit")));
         self.page.list(items)?;
         self.page.close_details()
@@ -538,8 +548,9 @@ impl<'r> MarkdownPage<'_, 'r> {
             ("in", &entry.sites),
             ("caused by", &entry.causes),
             ("ignored", &entry.suppressed),
-        ];
-        let further = further.into_iter().filter(|(_, text)| !text.is_empty());
+        ]
+        .into_iter()
+        .filter(|(_, text)| !text.is_empty());
         for (at, (word, text)) in further.enumerate() {
             let before = if at == 0 { "<br>" } else { ", " };
             item += &format!("{before}{word} {}", self.text(text));
@@ -585,7 +596,8 @@ impl<'r> MarkdownPage<'_, 'r> {
         };
         let text = self.quoted(words);
         let space = |is_there: bool| if is_there && !is_name { " " } else { "" };
-        let (before, behind) = (piece.text.starts_with(' '), piece.text.ends_with(' '));
+        let before = piece.text.starts_with(' ');
+        let behind = piece.text.ends_with(' ');
         if text.is_empty() {
             return space(before).to_owned();
         }

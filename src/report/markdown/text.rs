@@ -118,17 +118,19 @@ fn written(pieces: Vec<MarkdownPiece<'_>>) -> String {
         }
     }
     let last = all.len().saturating_sub(1);
-    let text = all.into_iter().enumerate().map(|(at, it)| match it {
-        MarkdownToken::Plain(text) => text,
-        MarkdownToken::Code(text) => code(&text),
-        MarkdownToken::Space(" ") if at > 0 && at < last => " ".to_owned(),
-        // Renderers drop spaces at the ends of a line, but keep entities.
-        MarkdownToken::Space(run) => run
-            .chars()
-            .map(|it| format!("&#{};", u32::from(it)))
-            .collect(),
-    });
-    text.collect()
+    all.into_iter()
+        .enumerate()
+        .map(|(at, token)| match token {
+            MarkdownToken::Plain(text) => text,
+            MarkdownToken::Code(text) => code(&text),
+            MarkdownToken::Space(" ") if at > 0 && at < last => " ".to_owned(),
+            // Renderers drop spaces at the ends of a line, but keep entities.
+            MarkdownToken::Space(run) => run
+                .chars()
+                .map(|it| format!("&#{};", u32::from(it)))
+                .collect(),
+        })
+        .collect()
 }
 
 /// Separates adjacent code spans, which would otherwise be merged.
@@ -160,12 +162,11 @@ fn push_prose<'a>(text: &'a str, all: &mut Vec<MarkdownToken<'a>>) {
 
 /// Whether a word has no special meaning to Markdown or a host.
 fn is_plain(word: &str) -> bool {
-    let is_quiet =
-        |it: char| !it.is_ascii() || it.is_ascii_alphanumeric() || ",.;:!?'\"()/%-+=".contains(it);
     let colon = word.find(':');
     let ends_in_colon = colon.is_none_or(|at| at + 1 == word.len());
     let begins_address = word.to_ascii_lowercase().contains("www.");
-    word.chars().all(is_quiet)
+    word.chars()
+        .all(|it| !it.is_ascii() || it.is_ascii_alphanumeric() || ",.;:!?'\"()/%-+=".contains(it))
         && ends_in_colon
         && !begins_address
         && !is_issue(word)

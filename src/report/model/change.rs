@@ -16,7 +16,7 @@ use super::place::{FilePlace, pointer};
 use super::sites::SiteSets;
 use super::value::{ShownValue, max_bytes};
 use crate::compare::reach::{Comparison, EditReach, Group as Alike, Shield as Stop, Why};
-use crate::compare::{Cause as CauseOf, Change, Hop, Idle, PlaceCauses, Proof, Status, Via};
+use crate::compare::{Cause as CauseOf, Change, Hop, Idle, Proof, Status, Via};
 use crate::edit::{EditId, EditKind, Part, RenamedKeys, Text};
 use crate::report::View;
 use crate::source::{DocKey, FileId, Span};
@@ -133,16 +133,15 @@ impl EditSets {
     }
 
     fn into_sets(self) -> Vec<EditSet> {
-        let sets = self
-            .0
+        self.0
             .into_iter()
             .enumerate()
             .map(|(at, (edits, joint))| EditSet {
                 id: EditSetRef::at(at),
                 edits: edits.iter().map(|edit| EditRef::at(edit.index())).collect(),
                 joint,
-            });
-        sets.collect()
+            })
+            .collect()
     }
 
     /// Returns the causes of each change of a group; none if they are those of the whole output.
@@ -152,8 +151,10 @@ impl EditSets {
             Status::Broken | Status::Repaired => change.places.get(1..).unwrap_or_default(),
             _ => &change.places,
         };
-        let is_usual = |place: &PlaceCauses| !place.are_joint && place.edits == change.edits;
-        if places.iter().all(is_usual) {
+        if places
+            .iter()
+            .all(|place| !place.are_joint && place.edits == change.edits)
+        {
             return Vec::new();
         }
         places
@@ -318,8 +319,10 @@ impl ReportedShield {
 impl ReportedChanges {
     pub(super) fn new(comparison: &Comparison, sets: &mut SiteSets, view: &View<'_>) -> Self {
         let max_bytes = max_bytes(count_values(comparison));
-        let edits = comparison.edits.iter().enumerate();
-        let mut edits: Vec<ReportedEdit> = edits
+        let mut edits: Vec<ReportedEdit> = comparison
+            .edits
+            .iter()
+            .enumerate()
             .map(|(at, it)| ReportedEdit::new(EditRef::at(at), it, max_bytes, sets, view))
             .collect();
         let renamed = RenamedKeys::of(comparison.edits.iter().map(|it| &it.edit));
@@ -331,18 +334,23 @@ impl ReportedChanges {
         let mut routes = RouteTable::new(view);
         let mut edit_sets = EditSets::default();
         let mut outputs = Vec::new();
-        let groups = comparison.groups.iter().enumerate().map(|(at, group)| {
-            let id = GroupRef::at(at);
-            outputs.extend(outputs_of(
-                (id, group),
-                comparison,
-                &mut routes,
-                &mut edit_sets,
-                sets,
-            ));
-            OutputGroup::new(id, group, comparison, max_bytes, sets, view)
-        });
-        let groups = groups.collect();
+        let groups = comparison
+            .groups
+            .iter()
+            .enumerate()
+            .map(|(at, group)| {
+                let id = GroupRef::at(at);
+                outputs.extend(outputs_of(
+                    id,
+                    group,
+                    comparison,
+                    &mut routes,
+                    &mut edit_sets,
+                    sets,
+                ));
+                OutputGroup::new(id, group, comparison, max_bytes, sets, view)
+            })
+            .collect();
         Self {
             edits,
             groups,
@@ -359,8 +367,11 @@ impl ReportedChanges {
             .edits
             .iter()
             .flat_map(|edit| [&edit.before, &edit.after]);
-        let changed = self.groups.iter().flat_map(|group| &group.changes);
-        let changed = changed.flat_map(|change| [&change.before, &change.after]);
+        let changed = self
+            .groups
+            .iter()
+            .flat_map(|group| &group.changes)
+            .flat_map(|change| [&change.before, &change.after]);
         edited
             .chain(changed)
             .flatten()
@@ -492,7 +503,8 @@ impl OutputChange {
     }
 
     fn new(part: OutputPart, difference: &Difference, max_bytes: usize, view: &View<'_>) -> Self {
-        let (base, head) = (difference.base.as_ref(), difference.head.as_ref());
+        let base = difference.base.as_ref();
+        let head = difference.head.as_ref();
         let at =
             |place: Option<&diff::DiffPlace>| place.map(|it| FilePlace::new(it.node.span, view));
         // Added or removed outputs form one group regardless of their content.
@@ -521,7 +533,8 @@ impl OutputChange {
 
 /// Returns the outputs of a group; outputs with equal causes and status are merged.
 fn outputs_of<'c>(
-    (group, alike): (GroupRef, &Alike),
+    group: GroupRef,
+    alike: &Alike,
     comparison: &'c Comparison,
     routes: &mut RouteTable<'c, '_>,
     edit_sets: &mut EditSets,
@@ -532,8 +545,10 @@ fn outputs_of<'c>(
     type Sites<'c> = Vec<Option<&'c Arc<str>>>;
     let mut outputs: IndexMap<(&DocKey, Story<'c>), (&Change, Sites<'c>)> = IndexMap::new();
     for change in alike.outputs.iter().map(|at| &comparison.outputs[*at]) {
-        let causes = change.causes.iter();
-        let causes = causes.map(|cause| ReportedCause::new(cause, change.site.as_ref(), routes));
+        let causes = change
+            .causes
+            .iter()
+            .map(|cause| ReportedCause::new(cause, change.site.as_ref(), routes));
         let renamed_from = change.renamed_from.as_ref();
         let changed_by = edit_sets.of_places(change);
         let edits = (
@@ -547,7 +562,7 @@ fn outputs_of<'c>(
             .or_insert((change, Vec::new()));
         sites.push(change.site.as_ref());
     }
-    let outputs = outputs
+    outputs
         .into_iter()
         .map(|((document, story), (change, sites))| {
             let ((edits, changed_by, causes), renamed_from, touched, unexplained) = story;
@@ -564,8 +579,8 @@ fn outputs_of<'c>(
                 causes,
                 unexplained,
             }
-        });
-    outputs.collect()
+        })
+        .collect()
 }
 
 impl ReportedCause {
@@ -610,14 +625,16 @@ impl<'c, 'v> RouteTable<'c, 'v> {
     }
 
     fn name_of(&mut self, edit: EditRef, route: &'c [Hop], site: Option<&Arc<str>>) -> RouteRef {
-        let shapes = route.iter().map(|hop| {
-            let file = hop
-                .at
-                .first()
-                .map(|at| self.files.of(at.file, site, self.view));
-            (hop.via, &hop.document, hop.location.as_ref(), file)
-        });
-        let shapes: Vec<HopShape<'c>> = shapes.collect();
+        let shapes: Vec<HopShape<'c>> = route
+            .iter()
+            .map(|hop| {
+                let file = hop
+                    .at
+                    .first()
+                    .map(|at| self.files.of(at.file, site, self.view));
+                (hop.via, &hop.document, hop.location.as_ref(), file)
+            })
+            .collect();
         let entry = self.known.entry((edit, shapes));
         let id = RouteRef::at(entry.index());
         entry.or_insert(route);
@@ -625,14 +642,17 @@ impl<'c, 'v> RouteTable<'c, 'v> {
     }
 
     fn into_routes(self) -> Vec<Route> {
-        let routes = self.known.values().enumerate().map(|(at, route)| Route {
-            id: RouteRef::at(at),
-            steps: route
-                .iter()
-                .map(|hop| RouteStep::new(hop, self.view))
-                .collect(),
-        });
-        routes.collect()
+        self.known
+            .values()
+            .enumerate()
+            .map(|(at, route)| Route {
+                id: RouteRef::at(at),
+                steps: route
+                    .iter()
+                    .map(|hop| RouteStep::new(hop, self.view))
+                    .collect(),
+            })
+            .collect()
     }
 }
 
@@ -648,8 +668,7 @@ impl FileShapes {
     fn of(&mut self, file: FileId, site: Option<&Arc<str>>, view: &View<'_>) -> usize {
         *self.of_file.entry(file).or_insert_with(|| {
             let path = view.source(file).path().as_str();
-            let parts = path.split('/');
-            let parts = parts.map(|part| {
+            let parts = path.split('/').map(|part| {
                 if site.is_some_and(|it| **it == *part) {
                     ""
                 } else {
@@ -684,10 +703,12 @@ impl RouteStep {
 /// Returns the shields of a comparison; shields at one place of a document in several sites are
 /// merged.
 fn shields(comparison: &Comparison, sets: &mut SiteSets, view: &View<'_>) -> Vec<ReportedShield> {
-    let (mut shields, mut files) = (Vec::new(), FileShapes::default());
+    let mut shields = Vec::new();
+    let mut files = FileShapes::default();
     for (at, reach) in comparison.edits.iter().enumerate() {
         for stops in alike_stops(reach, &mut files, view) {
-            let (first, spans) = (stops[0], stops.iter().map(|stop| stop.by));
+            let first = stops[0];
+            let spans = stops.iter().map(|stop| stop.by);
             let mut by: Vec<Span> = spans.collect();
             if by.iter().all(|span| *span == by[0]) {
                 by.truncate(1);

@@ -175,12 +175,18 @@ impl<'a> ComparedFinding<'a> {
             suppressed,
             ..
         } = compared;
-        let new = new.diagnostics.iter().enumerate().map(|(at, it)| Self {
-            causes: causes.get(at).map_or(&[], Vec::as_slice),
-            ..Self::new(it, Some(State::New))
-        });
-        let unchanged = unchanged.diagnostics.iter();
-        let unchanged = unchanged.map(|it| Self::new(it, Some(State::Unchanged)));
+        let new = new
+            .diagnostics
+            .iter()
+            .enumerate()
+            .map(|(at, finding)| Self {
+                causes: causes.get(at).map_or(&[], Vec::as_slice),
+                ..Self::new(finding, Some(State::New))
+            });
+        let unchanged = unchanged
+            .diagnostics
+            .iter()
+            .map(|it| Self::new(it, Some(State::Unchanged)));
         let suppressed = suppressed.iter().map(|it| Self::new(it, None));
         let mut head: Vec<Self> = new.chain(unchanged).chain(suppressed).collect();
         head.sort_by_key(|it| it.order(view));
@@ -193,14 +199,15 @@ impl<'a> ComparedFinding<'a> {
 
     /// Returns the sort key of [`Findings`].
     fn order(&self, view: &View<'a>) -> (&'a RepoPath, [u32; 2], &'static str, &'a str, Span) {
-        let (it, place) = (self.diagnostic, self.diagnostic.primary.span);
+        let diagnostic = self.diagnostic;
+        let place = diagnostic.primary.span;
         let written = view.written(place);
         let path = view.source(written.file).path();
         (
             path,
             [written.start, place.start],
-            it.rule.name,
-            &it.message,
+            diagnostic.rule.name,
+            &diagnostic.message,
             place,
         )
     }
@@ -217,24 +224,27 @@ pub(super) fn findings(
         .iter()
         .filter_map(|it| it.diagnostic.because_of)
         .collect();
-    let roots = found.iter().map(|it| it.diagnostic);
-    let roots = roots.filter(|it| it.because_of.is_none() && followed.contains(&it.cause()));
-    let roots: BTreeMap<CauseKey, String> = roots
-        .map(|it| {
+    let roots: BTreeMap<CauseKey, String> = found
+        .iter()
+        .map(|it| it.diagnostic)
+        .filter(|it| it.because_of.is_none() && followed.contains(&it.cause()))
+        .map(|root| {
             (
-                it.cause(),
-                fingerprint(it, view.place(it.primary.span).path),
+                root.cause(),
+                fingerprint(root, view.place(root.primary.span).path),
             )
         })
         .collect();
-    let findings = found.iter().map(|found| Finding {
-        because_of: found
-            .diagnostic
-            .because_of
-            .and_then(|cause| roots.get(&cause).cloned()),
-        ..Finding::new(found, texts, sets, view)
-    });
-    findings.collect()
+    found
+        .iter()
+        .map(|found| Finding {
+            because_of: found
+                .diagnostic
+                .because_of
+                .and_then(|cause| roots.get(&cause).cloned()),
+            ..Finding::new(found, texts, sets, view)
+        })
+        .collect()
 }
 
 impl Finding {
@@ -244,34 +254,41 @@ impl Finding {
         sets: &mut SiteSets,
         view: &View<'_>,
     ) -> Self {
-        let it = found.diagnostic;
+        let diagnostic = found.diagnostic;
         let label = |label: &Label| {
             let text = texts.name_of(label.span.file);
             LabelledPlace::new(label.span, &label.message, text, view)
         };
         Self {
-            rule: it.rule.name.to_owned(),
-            severity: it.severity,
+            rule: diagnostic.rule.name.to_owned(),
+            severity: diagnostic.severity,
             state: found.state,
-            refused: it.is_refused(),
-            is_cause: it.severity == Severity::Error && it.rule.is(Trait::Cause),
-            fingerprint: fingerprint(it, view.place(it.primary.span).path),
-            message: it.message.clone(),
-            help: it.help.clone(),
-            notes: it.notes.clone(),
-            primary: label(&it.primary),
-            related: it.related.iter().map(label).collect(),
-            documents: it.documents.clone(),
-            sites: (!it.sites.is_empty()).then(|| sets.set_of(it.sites.iter().map(Some))),
+            refused: diagnostic.is_refused(),
+            is_cause: diagnostic.severity == Severity::Error && diagnostic.rule.is(Trait::Cause),
+            fingerprint: fingerprint(diagnostic, view.place(diagnostic.primary.span).path),
+            message: diagnostic.message.clone(),
+            help: diagnostic.help.clone(),
+            notes: diagnostic.notes.clone(),
+            primary: label(&diagnostic.primary),
+            related: diagnostic.related.iter().map(label).collect(),
+            documents: diagnostic.documents.clone(),
+            sites: (!diagnostic.sites.is_empty())
+                .then(|| sets.set_of(diagnostic.sites.iter().map(Some))),
             caused_by: found
                 .causes
                 .iter()
                 .map(|edit| EditRef::at(edit.index()))
                 .collect(),
-            suppressed: it.suppressed.as_ref().map(|it| SuppressedBy::new(it, view)),
-            fix: it.fix.as_ref().and_then(|it| TextFix::new(it, view)),
+            suppressed: diagnostic
+                .suppressed
+                .as_ref()
+                .map(|suppression| SuppressedBy::new(suppression, view)),
+            fix: diagnostic
+                .fix
+                .as_ref()
+                .and_then(|fix| TextFix::new(fix, view)),
             because_of: None,
-            count: it.count,
+            count: diagnostic.count,
         }
     }
 }
@@ -295,19 +312,22 @@ impl TextFix {
     /// Returns `None` for a fix that touches a secret or follows one on its line, since its columns
     /// would reveal the secret's length, and for a fix of encoded content.
     fn new(fix: &Fix, view: &View<'_>) -> Option<Self> {
-        let edits = fix.edits.iter().map(|edit| {
-            let place = view.place(edit.span);
-            let is_exact = place.decoded.is_none() && !view.shifts(edit.span);
-            is_exact.then(|| TextReplacement {
-                file: place.path.as_str().to_owned(),
-                line: place.line,
-                column: place.column,
-                end_line: place.end_line,
-                end_column: place.end_column,
-                text: edit.text.clone(),
+        let edits = fix
+            .edits
+            .iter()
+            .map(|edit| {
+                let place = view.place(edit.span);
+                let is_exact = place.decoded.is_none() && !view.shifts(edit.span);
+                is_exact.then(|| TextReplacement {
+                    file: place.path.as_str().to_owned(),
+                    line: place.line,
+                    column: place.column,
+                    end_line: place.end_line,
+                    end_column: place.end_column,
+                    text: edit.text.clone(),
+                })
             })
-        });
-        let edits = edits.collect::<Option<_>>()?;
+            .collect::<Option<_>>()?;
         Some(Self {
             safety: fix.safety,
             message: fix.message.clone(),

@@ -125,8 +125,12 @@ impl LineCollector {
 /// Returns the labels whose lines are shown; labels that repeat the primary message are omitted.
 fn shown(diagnostic: &Diagnostic) -> impl Iterator<Item = &Label> {
     let primary = &diagnostic.primary;
-    let is_distinct = |label: &&Label| label.message.is_empty() || label.message != primary.message;
-    std::iter::once(primary).chain(diagnostic.related.iter().filter(is_distinct))
+    std::iter::once(primary).chain(
+        diagnostic
+            .related
+            .iter()
+            .filter(|label| label.message.is_empty() || label.message != primary.message),
+    )
 }
 
 impl FileLines {
@@ -141,8 +145,9 @@ impl FileLines {
         let name = |file| view.source(file).path().as_str().to_owned();
         let lines = wanted.iter().flat_map(|(line, wanted)| {
             // The rest of a secret is not shown as context.
-            let shown = view.shown_line(file, *line);
-            let shown = shown.filter(|it| !it.continues || !wanted.columns.is_empty());
+            let shown = view
+                .shown_line(file, *line)
+                .filter(|it| !it.continues || !wanted.columns.is_empty());
             shown
                 .map(|shown| SourceLine::parts(*line, shown, wanted))
                 .unwrap_or_default()
@@ -197,17 +202,19 @@ impl SourceLine {
             }
         }
         // Sequentially, so that the line is iterated only once.
-        let (mut characters, mut at) = (shown.text.chars(), 0);
-        let parts = kept.into_iter().map(|range| {
-            let text = characters
-                .by_ref()
-                .skip(range.start - at)
-                .take(range.len())
-                .collect();
-            at = range.end;
-            Self::part(line, &shown, range, length, text)
-        });
-        parts.collect()
+        let mut characters = shown.text.chars();
+        let mut at = 0;
+        kept.into_iter()
+            .map(|range| {
+                let text = characters
+                    .by_ref()
+                    .skip(range.start - at)
+                    .take(range.len())
+                    .collect();
+                at = range.end;
+                Self::part(line, &shown, range, length, text)
+            })
+            .collect()
     }
 
     /// Creates the part of a line that has the characters `range`.
@@ -280,7 +287,8 @@ impl FileLines {
         &self,
         first: usize,
         last: usize,
-        at: (usize, usize),
+        line: usize,
+        column: usize,
     ) -> Vec<&SourceLine> {
         let mut lines: Vec<&SourceLine> = Vec::new();
         for part in self
@@ -290,7 +298,7 @@ impl FileLines {
         {
             match lines.last_mut() {
                 Some(known) if known.line == part.line => {
-                    if part.line == at.0 && part.column <= at.1 {
+                    if part.line == line && part.column <= column {
                         *known = part;
                     }
                 }

@@ -442,8 +442,9 @@ impl Report {
     /// Creates the report of a run.
     pub fn new(run: ReportInput<'_>, view: &View<'_>) -> Self {
         let found = run.checked.found(view);
-        let named = found.iter().flat_map(|it| it.diagnostic.sites.iter());
-        let named = named
+        let named = found
+            .iter()
+            .flat_map(|it| it.diagnostic.sites.iter())
             .chain(run.repositories.iter().flat_map(|it| &it.sites))
             .cloned();
         let mut sets = SiteSets::new(run.checked.sites(), named);
@@ -574,11 +575,7 @@ impl Report {
         let Some(text) = self.text_of(label) else {
             return Vec::new();
         };
-        text.between(
-            first.saturating_sub(1),
-            last.min(first) + 1,
-            (first, column),
-        )
+        text.between(first.saturating_sub(1), last.min(first) + 1, first, column)
     }
 
     /// Returns the kept lines of the file or decoded content that contains a label.
@@ -666,14 +663,11 @@ impl Report {
     fn count_outputs(&mut self) {
         let count =
             |is_in: fn(&ReportedSite) -> bool| self.sites.iter().filter(|it| is_in(it)).count();
-        let is_there = |site: &ReportedSite| {
-            site.name.is_some() && (site.head.is_some() || site.base.is_none())
-        };
-        let (sites, refused_sites) = (count(is_there), count(|site| site.counts.refused));
-        let (changed_sites, shielded_sites) = (
-            count(|site| site.counts.has_changed()),
-            count(|site| site.counts.shielded > 0),
-        );
+        let sites =
+            count(|site| site.name.is_some() && (site.head.is_some() || site.base.is_none()));
+        let refused_sites = count(|site| site.counts.refused);
+        let changed_sites = count(|site| site.counts.has_changed());
+        let shielded_sites = count(|site| site.counts.shielded > 0);
         let inert_edits = self.inert_edits().count();
         let totals = &mut self.totals;
         totals.sites = sites;
@@ -699,7 +693,7 @@ impl Report {
         let totals = &mut self.totals;
         for finding in &self.findings {
             match (&finding.suppressed, finding.state) {
-                (Some(it), _) => match it.kind {
+                (Some(suppression), _) => match suppression.kind {
                     SuppressionKind::Comment => totals.ignored += finding.count,
                     SuppressionKind::Baseline => totals.accepted += finding.count,
                 },
@@ -722,7 +716,8 @@ impl Report {
 
 impl Tool {
     fn this() -> Self {
-        let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+        let name = env!("CARGO_PKG_NAME");
+        let version = env!("CARGO_PKG_VERSION");
         Self {
             name: name.to_owned(),
             version: version.to_owned(),

@@ -112,12 +112,12 @@ impl LabelledPlace {
             end_line: place.end_line,
             end_column: place.end_column,
             commit: place.commit.cloned(),
-            decoded: place.decoded.map(|it| DecodedRange {
-                name: it.name.as_str().to_owned(),
-                line: it.line,
-                column: it.column,
-                end_line: it.end_line,
-                end_column: it.end_column,
+            decoded: place.decoded.map(|range| DecodedRange {
+                name: range.name.as_str().to_owned(),
+                line: range.line,
+                column: range.column,
+                end_line: range.end_line,
+                end_column: range.end_column,
             }),
             covers_hidden: place.covers_secret,
             label: label.to_owned(),
@@ -132,10 +132,10 @@ impl LabelledPlace {
             line: self.line,
             column: self.column,
             commit: self.commit.clone(),
-            decoded: self.decoded.as_ref().map(|it| DecodedPlace {
-                name: it.name.clone(),
-                line: it.line,
-                column: it.column,
+            decoded: self.decoded.as_ref().map(|range| DecodedPlace {
+                name: range.name.clone(),
+                line: range.line,
+                column: range.column,
             }),
         }
     }

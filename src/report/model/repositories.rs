@@ -37,19 +37,21 @@ pub(super) fn used(
     sets: &mut SiteSets,
     view: &View<'_>,
 ) -> Vec<RepositoryUse> {
-    let used = repositories.iter().map(|it| RepositoryUse {
-        name: it.name.to_string(),
-        sites: sets.set_of(it.sites.iter().map(Some)),
-        base: it.base.clone(),
-        head: it.head.clone(),
-        history: it.history.clone(),
-        pin: it.pin.map(|span| FilePlace::new(span, view)),
-        links: it
-            .links
-            .as_deref()
-            .and_then(|template| Links::new(template).ok()),
-    });
-    used.collect()
+    repositories
+        .iter()
+        .map(|used| RepositoryUse {
+            name: used.name.to_string(),
+            sites: sets.set_of(used.sites.iter().map(Some)),
+            base: used.base.clone(),
+            head: used.head.clone(),
+            history: used.history.clone(),
+            pin: used.pin.map(|span| FilePlace::new(span, view)),
+            links: used
+                .links
+                .as_deref()
+                .and_then(|template| Links::new(template).ok()),
+        })
+        .collect()
 }
 
 impl Report {
@@ -67,13 +69,12 @@ impl Report {
     /// Returns the line that pins the further repository of a place.
     pub(in crate::report) fn pin_of(&self, place: &FilePlace) -> Option<&FilePlace> {
         let (first, _) = self.repository_of(&place.file)?;
-        let is_read = |used: &&RepositoryUse| {
-            let head = used.head.as_ref();
-            used.name == first.name && head.is_some_and(|it| it.commit == place.commit)
-        };
         self.repositories
             .iter()
-            .find(is_read)
+            .find(|used| {
+                let head = used.head.as_ref();
+                used.name == first.name && head.is_some_and(|it| it.commit == place.commit)
+            })
             .unwrap_or(first)
             .pin
             .as_ref()

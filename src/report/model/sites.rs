@@ -82,11 +82,12 @@ impl SiteSets {
         let mut by_name: BTreeMap<Option<Arc<str>>, ReportedSite> = sites.into_iter().collect();
         let named: BTreeSet<Arc<str>> = named.into_iter().collect();
         for name in named {
-            let of_name = || ReportedSite {
-                name: Some(name.to_string()),
-                ..ReportedSite::default()
-            };
-            by_name.entry(Some(name.clone())).or_insert_with(of_name);
+            by_name
+                .entry(Some(name.clone()))
+                .or_insert_with(|| ReportedSite {
+                    name: Some(name.to_string()),
+                    ..ReportedSite::default()
+                });
         }
         let numbers = by_name
             .keys()
@@ -107,8 +108,10 @@ impl SiteSets {
         &mut self,
         sites: impl IntoIterator<Item = Option<&'a Arc<str>>>,
     ) -> SetRef {
-        let numbers = sites.into_iter().filter_map(|site| self.number_of(site));
-        let mut numbers: Vec<usize> = numbers.collect();
+        let mut numbers: Vec<usize> = sites
+            .into_iter()
+            .filter_map(|site| self.number_of(site))
+            .collect();
         numbers.sort_unstable();
         numbers.dedup();
         SetRef::at(self.sets.insert_full(numbers).0)

@@ -14,8 +14,12 @@ impl Report {
     /// figures stay.
     pub(in crate::report) fn without_unchanged(&self) -> Cow<'_, Self> {
         let is_unchanged = |finding: &&Finding| finding.state == Some(State::Unchanged);
-        let omitted = self.findings.iter().filter(is_unchanged);
-        let omitted: usize = omitted.map(|finding| finding.count.max(1)).sum();
+        let omitted: usize = self
+            .findings
+            .iter()
+            .filter(is_unchanged)
+            .map(|finding| finding.count.max(1))
+            .sum();
         if omitted == 0 {
             return Cow::Borrowed(self);
         }

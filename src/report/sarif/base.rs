@@ -42,11 +42,15 @@ impl<'r> UriBases<'r> {
         let used = used_repositories(self.report, &SiteNames::new(self.report));
         let mut declared = BTreeMap::from([(ROOT.to_owned(), base("the root of the repository"))]);
         for (name, id) in &self.further {
-            let lines = self.report.repositories.iter().zip(&used);
-            let lines = lines
+            let lines = self
+                .report
+                .repositories
+                .iter()
+                .zip(&used)
                 .filter(|(it, _)| it.name == *name)
-                .map(|(_, text)| text.words());
-            let lines = lines.collect::<Vec<_>>().join("; ");
+                .map(|(_, text)| text.words())
+                .collect::<Vec<_>>()
+                .join("; ");
             let words = format!("the root of a further repository: {lines}");
             declared.insert(id.clone(), base(&words));
         }
@@ -69,17 +73,16 @@ impl<'r> UriBases<'r> {
 
 /// Returns a base id for a name; it is not necessarily unique.
 fn base_id(name: &str) -> String {
-    let safe = |letter: char| {
-        if letter.is_ascii_alphanumeric() {
-            letter
-        } else {
-            '_'
-        }
-    };
     format!(
         "REPOSITORY_{}",
         name.chars()
-            .map(safe)
+            .map(|letter| {
+                if letter.is_ascii_alphanumeric() {
+                    letter
+                } else {
+                    '_'
+                }
+            })
             .collect::<String>()
             .to_ascii_uppercase()
     )

@@ -50,10 +50,10 @@ pub(super) fn results(
     }
     let mut dangerous: Vec<(EditRef, DangerousEdit)> = dangerous.into_iter().collect();
     dangerous.sort_by_key(|(edit, of_edit)| (of_edit.danger, *edit));
-    let results = dangerous
+    dangerous
         .iter()
-        .filter_map(|(edit, of_edit)| result(bases.report.edit(*edit), of_edit, rule_index, bases));
-    results.collect()
+        .filter_map(|(edit, of_edit)| result(bases.report.edit(*edit), of_edit, rule_index, bases))
+        .collect()
 }
 
 /// Dangerous changes of an edit.

@@ -31,23 +31,28 @@ impl<'a> FlowIndex<'a> {
         let mut outputs: BTreeMap<_, Vec<&ReportedOutput>> = BTreeMap::new();
         let mut routes: Vec<BTreeSet<RouteRef>> = vec![BTreeSet::new(); report.edits.len()];
         for output in &report.outputs {
-            let (schema, name) = (&*output.document.schema, &*output.document.name);
+            let schema = &*output.document.schema;
+            let name = &*output.document.name;
             outputs.entry((schema, name)).or_default().push(output);
             for cause in &output.causes {
                 routes[cause.edit.index()].insert(cause.route);
             }
         }
-        let sorted = |names: BTreeSet<RouteRef>| {
-            let routes = names.into_iter().map(|name| name.of(&report.routes));
-            let mut routes: Vec<&Route> = routes.collect();
-            routes.sort_by_key(|route| Reverse(route.steps.len()));
-            routes
-        };
         Self {
             report,
             bases,
             outputs,
-            routes: routes.into_iter().map(sorted).collect(),
+            routes: routes
+                .into_iter()
+                .map(|names| {
+                    let mut routes: Vec<&Route> = names
+                        .into_iter()
+                        .map(|name| name.of(&report.routes))
+                        .collect();
+                    routes.sort_by_key(|route| Reverse(route.steps.len()));
+                    routes
+                })
+                .collect(),
         }
     }
 
@@ -80,15 +85,14 @@ impl<'a> FlowIndex<'a> {
         let sites = finding
             .sites
             .map(|set| &set.of(&self.report.site_sets).sites);
-        let is_in_site = |output: &&&ReportedOutput| {
+        let outputs = outputs.into_iter().flatten().filter(|output| {
             let of_output = &output.sites.of(&self.report.site_sets).sites;
             sites.is_none_or(|sites| {
                 sites
                     .iter()
                     .any(|site| of_output.binary_search(site).is_ok())
             })
-        };
-        let outputs = outputs.into_iter().flatten().filter(is_in_site);
+        });
         let causes = outputs
             .flat_map(|output| &output.causes)
             .filter(|it| it.edit == edit.id);
@@ -127,7 +131,8 @@ fn flow(edit: &ReportedEdit, route: &Route, finding: &Finding, bases: &UriBases<
 /// Converts a step of a route; `None` for a step without location.
 fn step(step: &RouteStep, bases: &UriBases<'_>) -> Option<ThreadFlowLocation> {
     let place = step.at.first()?;
-    let (name, via) = (&step.document.name, step.via.as_str());
+    let name = &step.document.name;
+    let via = step.via.as_str();
     let words = match (step.via, &step.path) {
         (Via::Edited, Some(path)) => format!("edited: `{path}` of `{name}`"),
         (Via::Edited, None) => format!("edited: `{name}`"),

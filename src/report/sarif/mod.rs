@@ -63,12 +63,17 @@ pub(super) fn write(
 }
 
 fn run(report: &Report, options: &FormatOptions<'_>) -> SarifRun {
-    let is_listed = |finding: &&Finding| is_unchanged(finding) || options.listing.has(finding);
-    let listed: Vec<&Finding> = report.findings.iter().filter(is_listed).collect();
+    let listed: Vec<&Finding> = report
+        .findings
+        .iter()
+        .filter(|finding| is_unchanged(finding) || options.listing.has(finding))
+        .collect();
     let kept = worst(&listed);
     let names = names(&kept);
-    let rules = names.iter().map(|name| descriptor(name, report, options));
-    let mut rules: Vec<ReportingDescriptor> = rules.collect();
+    let mut rules: Vec<ReportingDescriptor> = names
+        .iter()
+        .map(|name| descriptor(name, report, options))
+        .collect();
     // Look up by the saved name, which can differ from the displayed one.
     let places: BTreeMap<&str, usize> = names
         .into_iter()
@@ -195,9 +200,10 @@ fn invocation(
     let beyond_limit = [
         (omitted_findings, "finding"),
         (omitted_changes, "dangerous change"),
-    ];
-    let beyond_limit = beyond_limit.into_iter().filter(|(count, _)| *count > 0);
-    let beyond_limit = beyond_limit.map(|(count, what)| {
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, what)| {
         let count = counted(count, what);
         format!("{count} omitted from this file: only the {MAX_RESULTS} most severe are kept")
     });
@@ -205,11 +211,10 @@ fn invocation(
         let count = counted(omitted_unchanged, "unchanged finding");
         format!("{count} omitted from this file: the report was saved without them")
     });
-    let notification = |text: String| Notification {
+    let notifications = beyond_limit.chain(unchanged).map(|text| Notification {
         level: "warning",
         message: SarifMessage::new(&text),
-    };
-    let notifications = beyond_limit.chain(unchanged).map(notification);
+    });
     Invocation {
         execution_successful: true,
         tool_execution_notifications: notifications.collect(),

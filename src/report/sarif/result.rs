@@ -10,8 +10,7 @@ use super::log::{
 };
 use crate::diagnostic::Safety;
 use crate::report::model::{
-    FilePlace, Finding, LabelledPlace, Report, SourceLine, State, SuppressedBy, SuppressionKind,
-    TextFix,
+    FilePlace, Finding, LabelledPlace, Report, State, SuppressedBy, SuppressionKind, TextFix,
 };
 use crate::report::printable::clean;
 use crate::report::story::{SiteNames, describe_place};
@@ -159,20 +158,23 @@ fn at_label<'a>(
 /// in the file, and for truncated lines.
 fn context(label: &LabelledPlace, report: &Report) -> Option<Region> {
     let lines = report.lines_around(label);
-    let (first, last) = (lines.first()?, lines.last()?);
+    let first = lines.first()?;
+    let last = lines.last()?;
     let is_whole = last.line - first.line + 1 == lines.len();
     let has_parts = lines.iter().any(|line| line.cut || line.column > 1);
     if label.decoded.is_some() || !is_whole || has_parts {
         return None;
     }
-    let shown = |line: &&SourceLine| format!("{}\n", clean(&line.text));
     Some(Region {
         start_line: first.line,
         start_column: None,
         end_line: Some(last.line),
         end_column: None,
         snippet: Some(Snippet {
-            text: lines.iter().map(shown).collect(),
+            text: lines
+                .iter()
+                .map(|line| format!("{}\n", clean(&line.text)))
+                .collect(),
         }),
     })
 }
@@ -228,15 +230,17 @@ fn fix(fix: &TextFix, bases: &UriBases<'_>) -> SarifFix {
                 },
             });
     }
-    let change = |(file, replacements): (&str, Vec<SarifReplacement>)| ArtifactChange {
-        artifact_location: bases.artifact(file),
-        replacements,
-    };
     SarifFix {
         description: SarifMessage::new(&match fix.safety {
             Safety::Safe => fix.message.clone(),
             it @ Safety::Unsafe => format!("{} (unsafe: `{}`)", fix.message, it.flags()),
         }),
-        artifact_changes: changes.into_iter().map(change).collect(),
+        artifact_changes: changes
+            .into_iter()
+            .map(|(file, replacements)| ArtifactChange {
+                artifact_location: bases.artifact(file),
+                replacements,
+            })
+            .collect(),
     }
 }

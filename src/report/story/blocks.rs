@@ -112,46 +112,56 @@ impl<'r> Arranger<'_, 'r> {
         for piece in pieces {
             let output = piece.output;
             let group = self.report.group_of(output);
-            let paths = piece.changes.iter().map(|at| {
-                let change = &group.changes[*at];
-                (
-                    change.part,
-                    &*change.path,
-                    self.report.causes_of(output, *at).joint,
-                )
-            });
-            let paths: Vec<_> = paths.collect();
+            let paths: Vec<_> = piece
+                .changes
+                .iter()
+                .map(|at| {
+                    let change = &group.changes[*at];
+                    (
+                        change.part,
+                        &*change.path,
+                        self.report.causes_of(output, *at).joint,
+                    )
+                })
+                .collect();
             let of_group = self.each_value.then_some(output.group);
             let key = (&*group.schema, &*group.name, output.status, paths, of_group);
             alike.entry(key).or_default().push(piece);
         }
-        let alike = alike.into_values().map(|pieces| AlikeOutputs {
-            outputs: pieces.iter().map(|piece| piece.output).collect(),
-            values: (0..pieces[0].changes.len())
-                .filter_map(|index| self.value(&pieces, index))
-                .collect(),
-        });
-        alike.collect()
+        alike
+            .into_values()
+            .map(|pieces| AlikeOutputs {
+                outputs: pieces.iter().map(|piece| piece.output).collect(),
+                values: (0..pieces[0].changes.len())
+                    .filter_map(|index| self.value(&pieces, index))
+                    .collect(),
+            })
+            .collect()
     }
 
     /// Returns the change at this index of the first piece, with the edits behind those of all.
     fn value(&self, pieces: &[OutputPiece<'r>], index: usize) -> Option<ChangedValue<'r>> {
-        let (first, at) = (pieces[0].output, pieces[0].changes[index]);
+        let first = pieces[0].output;
+        let at = pieces[0].changes[index];
         let delta = &self.deltas[first.group.index()][at];
         let is_name = first.renamed_from.is_some() && delta.path == "metadata.name";
         if delta.lines.is_empty() || is_name {
             return None;
         }
-        let sets = pieces.iter();
-        let sets = sets.map(|piece| self.report.causes_of(piece.output, piece.changes[index]));
-        let sets: Vec<&EditSet> = sets.collect();
+        let sets: Vec<&EditSet> = pieces
+            .iter()
+            .map(|piece| self.report.causes_of(piece.output, piece.changes[index]))
+            .collect();
         let edits: BTreeSet<EditRef> = sets.iter().flat_map(|set| &set.edits).copied().collect();
-        let is_equal = |edit: &&EditRef| {
-            self.edited
-                .get(*edit)
-                .is_some_and(|it| it.lines == delta.lines)
-        };
-        let equal: BTreeSet<EditRef> = edits.iter().filter(is_equal).copied().collect();
+        let equal: BTreeSet<EditRef> = edits
+            .iter()
+            .filter(|edit| {
+                self.edited
+                    .get(*edit)
+                    .is_some_and(|it| it.lines == delta.lines)
+            })
+            .copied()
+            .collect();
         let path = &self.report.group_of(first).changes[at].path;
         let is_own = self
             .report
@@ -181,7 +191,8 @@ impl<'r> Arranger<'_, 'r> {
             .iter()
             .map(|output| (output.group, self.report.group_of(output)))
             .collect();
-        let (sites, count) = (self.sites_of(&outputs), self.count(&outputs));
+        let sites = self.sites_of(&outputs);
+        let count = self.count(&outputs);
         let status = outputs[0].status;
         let values = self.values(alike);
         let (title, documents) = match alike {
@@ -275,19 +286,21 @@ impl<'r> Arranger<'_, 'r> {
     /// Returns the schemas of documents with the number of their outputs, and few names.
     fn by_schema(&self, alike: &[&AlikeOutputs<'r>]) -> Vec<StyledText> {
         const MAX_NAMES: usize = 5;
-        let listed = by_schema(alike).into_iter().map(|(schema, of_schema)| {
-            let count = self.count(of_schema.iter().flat_map(|it| &it.outputs));
-            let text = times(count).then(TextRole::Name, schema);
-            let names = of_schema
-                .iter()
-                .map(|it| StyledText::name(&*it.outputs[0].document.name));
-            let text = match of_schema.len() {
-                1..=MAX_NAMES => text.and(" (").join(StyledText::list(names, ", ")).and(")"),
-                _ => text,
-            };
-            (Reverse(count), text)
-        });
-        let mut listed: Vec<(Reverse<usize>, StyledText)> = listed.collect();
+        let mut listed: Vec<(Reverse<usize>, StyledText)> = by_schema(alike)
+            .into_iter()
+            .map(|(schema, of_schema)| {
+                let count = self.count(of_schema.iter().flat_map(|it| &it.outputs));
+                let text = times(count).then(TextRole::Name, schema);
+                let names = of_schema
+                    .iter()
+                    .map(|it| StyledText::name(&*it.outputs[0].document.name));
+                let text = match of_schema.len() {
+                    1..=MAX_NAMES => text.and(" (").join(StyledText::list(names, ", ")).and(")"),
+                    _ => text,
+                };
+                (Reverse(count), text)
+            })
+            .collect();
         listed.sort_by_key(|(count, _)| *count);
         listed.into_iter().map(|(_, text)| text).collect()
     }
@@ -355,24 +368,26 @@ impl<'r> Arranger<'_, 'r> {
     /// Names the documents between the edits and the outputs, if all routes are listed and pass the
     /// same ones.
     fn via(&self, outputs: &[&'r ReportedOutput]) -> StyledText {
-        let is_complete = |output: &&ReportedOutput| {
+        let are_complete = outputs.iter().all(|output| {
             let mut edits = self.report.edits_of(output).iter();
             edits.all(|edit| output.causes.iter().any(|cause| cause.edit == *edit))
-        };
-        if !outputs.iter().all(is_complete) {
+        });
+        if !are_complete {
             return StyledText::default();
         }
         let causes = outputs.iter().flat_map(|output| &output.causes);
-        let between = causes.map(|cause| {
-            let steps = &cause.route.of(&self.report.routes).steps;
-            let between = steps
-                .get(1..steps.len().saturating_sub(1))
-                .unwrap_or_default();
-            let mut documents: Vec<&DocKey> = between.iter().map(|step| &step.document).collect();
-            documents.dedup();
-            documents
-        });
-        let between: BTreeSet<Vec<&DocKey>> = between.collect();
+        let between: BTreeSet<Vec<&DocKey>> = causes
+            .map(|cause| {
+                let steps = &cause.route.of(&self.report.routes).steps;
+                let between = steps
+                    .get(1..steps.len().saturating_sub(1))
+                    .unwrap_or_default();
+                let mut documents: Vec<&DocKey> =
+                    between.iter().map(|step| &step.document).collect();
+                documents.dedup();
+                documents
+            })
+            .collect();
         let common = between.first().filter(|_| between.len() == 1);
         let documents = common
             .into_iter()
@@ -417,8 +432,7 @@ fn unnamed(lines: &[DiffLine], name: &str) -> Vec<DiffLine> {
     ];
     // Shorter words may be in a text for another reason.
     let mut parts = parts.into_iter().flatten().filter(|part| part.len() >= 4);
-    let has = |part: &&str| lines.iter().any(|line| line.text.contains(*part));
-    let Some(part) = parts.find(has) else {
+    let Some(part) = parts.find(|part| lines.iter().any(|line| line.text.contains(*part))) else {
         return lines.to_vec();
     };
     let unnamed = lines
@@ -476,9 +490,9 @@ impl<'r> OutputBlock<'r> {
 
     /// Leaves out the changes of the output's own text that are listed with other outputs.
     pub(super) fn leave_out_edits(&mut self, listed: &BTreeSet<EditRef>) {
-        let is_listed = |value: &ChangedValue<'_>| value.is_own && value.equal.is_subset(listed);
         let before = self.values.len();
-        self.values.retain(|value| !is_listed(value));
+        self.values
+            .retain(|value| !(value.is_own && value.equal.is_subset(listed)));
         self.listed_elsewhere = before - self.values.len();
         self.danger = Danger::of_output(self.status, self.values.iter().map(|value| value.danger));
     }
@@ -487,10 +501,10 @@ impl<'r> OutputBlock<'r> {
 /// Returns the first value if the same edits made all values.
 fn common_causes<'v, 'r>(values: &'v [ChangedValue<'r>]) -> Option<&'v ChangedValue<'r>> {
     let first = values.first()?;
-    let is_same = |value: &ChangedValue<'r>| {
-        value.are_joint == first.are_joint && value.ids().eq(first.ids())
-    };
-    values.iter().all(is_same).then_some(first)
+    values
+        .iter()
+        .all(|value| value.are_joint == first.are_joint && value.ids().eq(first.ids()))
+        .then_some(first)
 }
 
 fn by_schema<'a, 'r>(
@@ -532,24 +546,25 @@ fn title_of_many(status: Status, outputs: usize, values: &[ChangedValue<'_>]) ->
 /// Joins the changes of secrets that differ only in the last key of their paths and have the same
 /// edits at different lines.
 fn joined_secrets<'r>(values: &[ChangedValue<'r>]) -> Vec<ChangedValue<'r>> {
-    let are_alike = |one: &ChangedValue<'r>, other: &ChangedValue<'r>| {
-        let parents = one.parent_of_secret().zip(other.parent_of_secret());
-        let is_same = parents.is_some_and(|((one, _), (other, _))| one == other);
-        is_same && one.are_joint == other.are_joint
-    };
-    let joined = values.chunk_by(are_alike).map(|alike| {
-        let mut joined = alike[0].clone();
-        for value in alike {
-            joined.join(value);
-        }
-        let keys = alike.iter().filter_map(ChangedValue::parent_of_secret);
-        let (parents, keys): (Vec<&str>, Vec<&str>) = keys.unzip();
-        if let [parent, _, ..] = parents[..] {
-            joined.delta.path = format!("{parent}.{{{}}}", keys.join(", "));
-        }
-        joined
-    });
-    joined.collect()
+    values
+        .chunk_by(|one, other| {
+            let parents = one.parent_of_secret().zip(other.parent_of_secret());
+            let is_same = parents.is_some_and(|((one, _), (other, _))| one == other);
+            is_same && one.are_joint == other.are_joint
+        })
+        .map(|alike| {
+            let mut joined = alike[0].clone();
+            for value in alike {
+                joined.join(value);
+            }
+            let keys = alike.iter().filter_map(ChangedValue::parent_of_secret);
+            let (parents, keys): (Vec<&str>, Vec<&str>) = keys.unzip();
+            if let [parent, _, ..] = parents[..] {
+                joined.delta.path = format!("{parent}.{{{}}}", keys.join(", "));
+            }
+            joined
+        })
+        .collect()
 }
 
 /// Formats a repetition count as a prefix.

@@ -21,19 +21,20 @@ pub(crate) struct Commits {
 
 /// Describes the effect of each bump in a sentence.
 pub(super) fn bumps(report: &Report, sites: &SiteNames<'_>) -> Vec<StyledText> {
-    let bumped = bumped(report).map(|(index, used)| {
-        let reach = BumpReach::of(report, index, sites);
-        let commits = used.history.as_ref().map(commits).unwrap_or_default();
-        let edits = StyledText::strong(counted(reach.edits, "edit"));
-        let found = StyledText::list([commits, edits], ", ");
-        let title = name_and_revisions(used, true);
-        title
-            .and(": ")
-            .join(found)
-            .and("; ")
-            .join(reach.words(sites))
-    });
-    bumped.collect()
+    bumped(report)
+        .map(|(index, used)| {
+            let reach = BumpReach::of(report, index, sites);
+            let commits = used.history.as_ref().map(commits).unwrap_or_default();
+            let edits = StyledText::strong(counted(reach.edits, "edit"));
+            let found = StyledText::list([commits, edits], ", ");
+            let title = name_and_revisions(used, true);
+            title
+                .and(": ")
+                .join(found)
+                .and("; ")
+                .join(reach.words(sites))
+        })
+        .collect()
 }
 
 /// Returns the commits of each bump, if known.
@@ -115,13 +116,17 @@ impl BumpReach {
         let edits: Vec<&ReportedEdit> = report.edits.iter().filter(is_of_bump).collect();
         let ids: BTreeSet<_> = edits.iter().map(|edit| edit.id).collect();
         let shielded: BTreeSet<_> = report.shields.iter().map(|shield| shield.edit).collect();
-        let reached = report.outputs.iter().filter(|output| {
-            report
-                .edits_of(output)
-                .iter()
-                .any(|edit| ids.contains(edit))
-        });
-        let reached: Vec<SiteIndices> = reached.map(|output| sites.in_set(output.sites)).collect();
+        let reached: Vec<SiteIndices> = report
+            .outputs
+            .iter()
+            .filter(|output| {
+                report
+                    .edits_of(output)
+                    .iter()
+                    .any(|edit| ids.contains(edit))
+            })
+            .map(|output| sites.in_set(output.sites))
+            .collect();
         Self {
             edits: edits.len(),
             outputs: reached.iter().map(|sites| sites.len().max(1)).sum(),
@@ -152,8 +157,9 @@ impl BumpReach {
                 self.inert,
                 format!("{} {} nothing here", self.inert, change(self.inert)),
             ),
-        ]);
-        let others = others.into_iter().map(StyledText::plain);
+        ])
+        .into_iter()
+        .map(StyledText::plain);
         StyledText::list([changed].into_iter().chain(others), ", ")
     }
 }

@@ -54,8 +54,8 @@ impl Faulty {
             }
         }
         let roots: BTreeSet<&str> = new().filter_map(|it| it.because_of.as_deref()).collect();
-        let with_consequences = new().filter(|it| roots.contains(&*it.fingerprint));
-        let with_consequences = with_consequences
+        let with_consequences = new()
+            .filter(|it| roots.contains(&*it.fingerprint))
             .flat_map(|it| &it.caused_by)
             .copied()
             .collect();
@@ -202,8 +202,8 @@ fn unpins(before: &str, after: Option<&str>) -> bool {
     if is_content(before) {
         return after.is_none_or(|after| !is_content(after));
     }
-    let is_moving = |after: &str| is_image(after) && !is_content(after) && !has_fixed_tag(after);
-    has_fixed_tag(before) && after.is_some_and(is_moving)
+    has_fixed_tag(before)
+        && after.is_some_and(|after| is_image(after) && !is_content(after) && !has_fixed_tag(after))
 }
 
 /// Returns whether a text is a commit or a digest, or the name of an image with a digest.

@@ -114,7 +114,8 @@ impl ValueDelta {
 
     /// Creates the delta of an edit; for a moved document, that of its place.
     pub(crate) fn of_edit(edit: &ReportedEdit) -> Self {
-        let (path, sides) = (path(edit), [edit.before.as_ref(), edit.after.as_ref()]);
+        let path = path(edit);
+        let sides = [edit.before.as_ref(), edit.after.as_ref()];
         let place = |place: &Option<FilePlace>| {
             place
                 .iter()
@@ -258,9 +259,10 @@ impl ValueDelta {
         if lines.len() <= max {
             return (lines, 0);
         }
-        let is_change = |line: &&DiffLine| matches!(line.sign, Sign::Removed | Sign::Added);
         let note = lines[0];
-        let changed = lines.into_iter().filter(is_change);
+        let changed = lines
+            .into_iter()
+            .filter(|line| matches!(line.sign, Sign::Removed | Sign::Added));
         let changed: Vec<&DiffLine> = self
             .is_cut
             .then_some(note)
@@ -286,7 +288,8 @@ fn difference(before: &[String], after: &[String]) -> Vec<DiffLine> {
         text: format!("… {} unchanged", counted(count, "line")),
     };
     let operations = capture_diff_slices(Algorithm::Myers, before, after);
-    let (mut lines, mut shown) = (Vec::new(), 0);
+    let mut lines = Vec::new();
+    let mut shown = 0;
     for operation in group_diff_ops(operations, CONTEXT_LINES)
         .into_iter()
         .flatten()
@@ -305,10 +308,8 @@ fn difference(before: &[String], after: &[String]) -> Vec<DiffLine> {
 }
 
 fn lines_of(operation: DiffOp, before: &[String], after: &[String]) -> Vec<DiffLine> {
-    let (old, new) = (
-        &before[operation.old_range()],
-        &after[operation.new_range()],
-    );
+    let old = &before[operation.old_range()];
+    let new = &after[operation.new_range()];
     match operation.tag() {
         DiffTag::Equal => marked(Sign::Same, old).collect(),
         DiffTag::Delete | DiffTag::Insert | DiffTag::Replace => replaced(old, new),
@@ -401,7 +402,8 @@ fn item_lines(item: &RawValue, depth: usize) -> Vec<String> {
 }
 
 fn entry_lines(key: &str, value: &RawValue, depth: usize) -> Vec<String> {
-    let (key, is_leaf) = (quoted(key), JsonShape::of(value).into_parts().is_empty());
+    let key = quoted(key);
+    let is_leaf = JsonShape::of(value).into_parts().is_empty();
     let mut lines = block(value, depth + 1).into_iter();
     let mut entry = vec![format!("{key}:")];
     if is_leaf && let Some(first) = lines.next() {
@@ -413,17 +415,21 @@ fn entry_lines(key: &str, value: &RawValue, depth: usize) -> Vec<String> {
 
 /// Formats a string, as a block scalar if it has several lines that a block can represent.
 fn text_lines(content: &str) -> Vec<String> {
-    let is_plain = |it: char| it == '\n' || it == '\t' || !it.is_control();
     let can_be_block = content.contains('\n')
         && !content.starts_with([' ', '\t', '\n'])
-        && content.chars().all(is_plain);
+        && content
+            .chars()
+            .all(|it| it == '\n' || it == '\t' || !it.is_control());
     if !can_be_block {
         return vec![quoted(content)];
     }
     let ends = content.len() - content.trim_end_matches('\n').len();
     let sign = ["|-", "|", "|+"][ends.min(2)];
-    let body = content.strip_suffix('\n').unwrap_or(content);
-    let body = body.split('\n').map(|line| format!("  {line}"));
+    let body = content
+        .strip_suffix('\n')
+        .unwrap_or(content)
+        .split('\n')
+        .map(|line| format!("  {line}"));
     std::iter::once(sign.to_owned()).chain(body).collect()
 }
 
@@ -445,11 +451,12 @@ fn is_plain(content: &str) -> bool {
     const WORDS: [&str; 10] = [
         "true", "false", "yes", "no", "on", "off", "null", "y", "n", "none",
     ];
-    let is_safe = |it: char| it.is_ascii_alphanumeric() || "_./-@+:".contains(it);
     let begins = content.starts_with(|it: char| it.is_ascii_alphabetic() || "_/".contains(it));
     begins
         && !content.ends_with(':')
-        && content.chars().all(is_safe)
+        && content
+            .chars()
+            .all(|it| it.is_ascii_alphanumeric() || "_./-@+:".contains(it))
         && !WORDS.contains(&&*content.to_ascii_lowercase())
 }
 

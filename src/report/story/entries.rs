@@ -15,8 +15,7 @@ use super::sites::{SiteIndices, SiteNames};
 use crate::compare::{Status, Via};
 use crate::edit::EditKind;
 use crate::report::model::{
-    EditRef, EditSet, FilePlace, Report, ReportedCause, ReportedEdit, ReportedOutput,
-    ReportedShield,
+    EditRef, EditSet, FilePlace, Report, ReportedEdit, ReportedOutput, ReportedShield,
 };
 use crate::report::text::{StyledText, TextRole};
 use crate::report::{and_more_of, counted};
@@ -126,11 +125,14 @@ pub(crate) fn edit_numbers(edits: &[&ReportedEdit]) -> String {
     if runs.len() > MAX_RUNS {
         return counted(edits.len(), "edit");
     }
-    let words = runs.iter().map(|(start, end)| match end - start {
-        0 => start.to_string(),
-        _ => format!("{start}–{end}"),
-    });
-    let words = words.collect::<Vec<_>>().join(", ");
+    let words = runs
+        .iter()
+        .map(|(start, end)| match end - start {
+            0 => start.to_string(),
+            _ => format!("{start}–{end}"),
+        })
+        .collect::<Vec<_>>()
+        .join(", ");
     format!(
         "{} {words}",
         if edits.len() == 1 { "edit" } else { "edits" }
@@ -170,21 +172,18 @@ pub(super) struct Arranger<'b, 'r> {
 impl<'r> Arranger<'_, 'r> {
     /// Lists related changes by edit or by output, whichever takes fewer lines.
     fn shorter(&self) -> Vec<ChangeEntry<'r>> {
-        let is_known =
-            |output: &&ReportedOutput| !self.folds.of(self.report.edits_of(output)).is_empty();
         let pieces = self
             .report
             .outputs
             .iter()
-            .filter(is_known)
+            .filter(|output| !self.folds.of(self.report.edits_of(output)).is_empty())
             .map(|output| OutputPiece {
                 output,
                 changes: (0..self.report.group_of(output).changes.len()).collect(),
             });
         let mut blocks = self.blocks(pieces.collect());
         self.leave_out_edits(&mut blocks);
-        let related = self
-            .related(blocks)
+        self.related(blocks)
             .into_iter()
             .flat_map(|(by_edit, blocks)| {
                 let is_broken = by_edit.iter().any(|entry| self.is_broken(entry));
@@ -195,8 +194,8 @@ impl<'r> Arranger<'_, 'r> {
                 } else {
                     by_edit.into_iter().map(ChangeEntry::Edits).collect()
                 }
-            });
-        related.collect()
+            })
+            .collect()
     }
 
     /// Whether an edit caused an error from which others follow, as its effects do.
@@ -209,14 +208,16 @@ impl<'r> Arranger<'_, 'r> {
 
     /// Lists edits without the effects that follow from their errors.
     fn without_consequences(&self, by_edit: Vec<EditEntry<'r>>) -> Vec<ChangeEntry<'r>> {
-        let entries = by_edit.into_iter().map(|entry| {
-            ChangeEntry::Edits(if self.is_broken(&entry) {
-                entry.without_effects()
-            } else {
-                entry
+        by_edit
+            .into_iter()
+            .map(|entry| {
+                ChangeEntry::Edits(if self.is_broken(&entry) {
+                    entry.without_effects()
+                } else {
+                    entry
+                })
             })
-        });
-        entries.collect()
+            .collect()
     }
 
     /// Leaves out the edits of documents that are outputs themselves, where others show them.
@@ -224,8 +225,10 @@ impl<'r> Arranger<'_, 'r> {
         if self.each_value {
             return;
         }
-        let values = blocks.iter().flat_map(|block| &block.values);
-        let values = values.filter(|value| !value.is_own);
+        let values = blocks
+            .iter()
+            .flat_map(|block| &block.values)
+            .filter(|value| !value.is_own);
         let listed: BTreeSet<EditRef> = values.flat_map(|value| &value.equal).copied().collect();
         for block in blocks {
             block.leave_out_edits(&listed);
@@ -287,10 +290,14 @@ impl<'r> Arranger<'_, 'r> {
     }
 
     fn is_shorter_by_output(&self, by_edit: &[EditEntry<'r>], blocks: &[OutputBlock<'r>]) -> bool {
-        let is_unknown = |block: &OutputBlock<'_>| block.status == Status::NotComparable;
         // Effects of edits that belong together are clearest below them, unless they are the same.
         let is_one_story = by_edit.len() < 2 && !are_edited_documents(blocks, self.report);
-        if is_one_story || blocks.is_empty() || blocks.iter().any(is_unknown) {
+        if is_one_story
+            || blocks.is_empty()
+            || blocks
+                .iter()
+                .any(|block| block.status == Status::NotComparable)
+        {
             return false;
         }
         let of_blocks: usize = blocks.iter().map(|block| block.lines() + 1).sum();
@@ -314,7 +321,10 @@ impl<'r> Arranger<'_, 'r> {
             .into_iter()
             .filter(EditEntry::has_more)
             .map(|entry| {
-                let (changes, blocks, route, danger) = (Vec::new(), Vec::new(), None, Danger::None);
+                let changes = Vec::new();
+                let blocks = Vec::new();
+                let route = None;
+                let danger = Danger::None;
                 ChangeEntry::Edits(EditEntry {
                     changes,
                     blocks,
@@ -365,8 +375,9 @@ impl<'r> EditEntry<'r> {
 
     /// Returns the estimated number of lines at 80 columns.
     fn lines(&self) -> usize {
-        let changes = self.changes.iter();
-        let changes: usize = changes
+        let changes: usize = self
+            .changes
+            .iter()
             .map(|it| it.edits.len().min(3) + it.delta.height())
             .sum();
         let lines = |block: &OutputBlock<'r>| {
@@ -382,11 +393,10 @@ impl<'r> EditEntry<'r> {
 
     /// Returns the edits behind a value that are not in this entry.
     pub(crate) fn others_behind(&self, value: &ChangedValue<'r>) -> Vec<&'r ReportedEdit> {
-        let is_own = |edit: &&&ReportedEdit| self.edits.iter().any(|own| own.id == edit.id);
         value
             .edits
             .iter()
-            .filter(|edit| !is_own(edit))
+            .filter(|edit| !self.edits.iter().any(|own| own.id == edit.id))
             .copied()
             .collect()
     }
@@ -482,15 +492,18 @@ impl<'r> Arranger<'_, 'r> {
             // A renamed key has the same value.
             let is_renamed = self.names.is_renamed(edit);
             let lines = if is_renamed { &[][..] } else { &delta.lines };
-            let value = || EditedValue {
-                edits: Vec::new(),
-                delta: if is_renamed {
-                    delta.clone().without_lines()
-                } else {
-                    delta.clone()
-                },
-            };
-            changes.entry(lines).or_insert_with(value).edits.push(edit);
+            changes
+                .entry(lines)
+                .or_insert_with(|| EditedValue {
+                    edits: Vec::new(),
+                    delta: if is_renamed {
+                        delta.clone().without_lines()
+                    } else {
+                        delta.clone()
+                    },
+                })
+                .edits
+                .push(edit);
         }
         changes.into_values().collect()
     }
@@ -547,8 +560,8 @@ impl<'r> Arranger<'_, 'r> {
         let sets = fold
             .outputs
             .iter()
-            .flat_map(|output| self.report.edit_sets_of(output));
-        let sets = sets.filter(|set| set.edits.iter().any(|edit| own.contains(edit)));
+            .flat_map(|output| self.report.edit_sets_of(output))
+            .filter(|set| set.edits.iter().any(|edit| own.contains(edit)));
         let (joint, alone): (Vec<&EditSet>, Vec<&EditSet>) = sets.partition(|set| set.joint);
         let words = match (&joint[..], &alone[..]) {
             ([], _) => return StyledText::default(),
@@ -591,9 +604,13 @@ impl<'r> Arranger<'_, 'r> {
     /// Returns the longest of the routes from the first edit that changed each output.
     fn route(&self, fold: &Fold<'r>) -> Option<RouteEntry> {
         let causes = fold.outputs.iter().filter_map(|output| {
-            let is_own =
-                |cause: &&ReportedCause| fold.edits.iter().any(|edit| edit.id == cause.edit);
-            Some((*output, output.causes.iter().find(is_own)?))
+            Some((
+                *output,
+                output
+                    .causes
+                    .iter()
+                    .find(|cause| fold.edits.iter().any(|edit| edit.id == cause.edit))?,
+            ))
         });
         self.longest_route(causes)
     }
@@ -616,10 +633,11 @@ impl<'r> Arranger<'_, 'r> {
         }
         let mut alike: Vec<_> = alike.into_iter().collect();
         alike.sort_by_key(|((is_partial, ..), _)| *is_partial);
-        let stops = alike
+        alike
             .iter()
             .map(|((is_partial, why, document, sites), shields)| {
-                let (text, why) = (StyledText::strong("shielded"), why.as_str());
+                let text = StyledText::strong("shielded");
+                let why = why.as_str();
                 let document = self.names.document(document);
                 let text = if *is_partial {
                     self.in_sites(text.and(": ").join(document), sites)
@@ -630,24 +648,26 @@ impl<'r> Arranger<'_, 'r> {
                         .join(document)
                 };
                 text.join(self.stop_places(shields, sites))
-            });
-        stops.collect()
+            })
+            .collect()
     }
 
     /// Describes the first places at which edits are shielded in these sites.
     fn stop_places(&self, shields: &[&'r ReportedShield], sites: &SiteIndices) -> StyledText {
         const MAX_PLACES: usize = 2;
-        let all = shields.iter().flat_map(|shield| {
-            let of_shield = shield
-                .sites
-                .of(&self.report.site_sets)
-                .sites
-                .iter()
-                .enumerate();
-            let here = of_shield.filter(|(_, site)| sites.is_empty() || sites.contains(site));
-            here.filter_map(|(at, _)| shield.place_at(at))
-        });
-        let all: BTreeSet<&FilePlace> = all.collect();
+        let all: BTreeSet<&FilePlace> = shields
+            .iter()
+            .flat_map(|shield| {
+                let of_shield = shield
+                    .sites
+                    .of(&self.report.site_sets)
+                    .sites
+                    .iter()
+                    .enumerate();
+                let here = of_shield.filter(|(_, site)| sites.is_empty() || sites.contains(site));
+                here.filter_map(|(at, _)| shield.place_at(at))
+            })
+            .collect();
         let text = places(all.iter().copied().take(MAX_PLACES), ", ").prefixed(" at ");
         text.and(and_more_of(all.len().saturating_sub(MAX_PLACES), "place"))
     }

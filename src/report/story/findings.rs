@@ -41,14 +41,14 @@ pub(super) fn listed<'r>(
     let mut entries: Vec<FindingEntry<'r>> = findings
         .filter(|(_, finding)| listing.has(finding))
         .map(|(index, finding)| {
-            FindingEntry::new(index, finding, finding.is_root(&causes), (report, sites))
+            FindingEntry::new(index, finding, finding.is_root(&causes), report, sites)
         })
         .collect();
-    entries.sort_by_key(|it| {
+    entries.sort_by_key(|entry| {
         (
-            rank(it.finding),
-            Reverse(it.is_root),
-            Reverse(it.finding.severity),
+            rank(entry.finding),
+            Reverse(entry.is_root),
+            Reverse(entry.finding.severity),
         )
     });
     entries
@@ -98,7 +98,8 @@ impl<'r> FindingEntry<'r> {
         index: usize,
         finding: &'r Finding,
         is_root: bool,
-        (report, sites): (&'r Report, &SiteNames<'r>),
+        report: &'r Report,
+        sites: &SiteNames<'r>,
     ) -> Self {
         Self {
             finding,
@@ -139,8 +140,9 @@ impl<'r> FindingEntry<'r> {
             ("in ", &self.sites),
             ("caused by ", &self.causes),
             ("ignored ", &self.suppressed),
-        ];
-        let further = further.into_iter().filter(|(_, text)| !text.is_empty());
+        ]
+        .into_iter()
+        .filter(|(_, text)| !text.is_empty());
         lines.extend(further.map(|(word, text)| format!("{word}{}", text.words())));
         if finding.state == Some(State::Unchanged) {
             lines.push("also present on the base side".to_owned());
@@ -155,8 +157,10 @@ fn causes(finding: &Finding, report: &Report) -> StyledText {
     let Some(first) = edits.first() else {
         return StyledText::default();
     };
-    let text = StyledText::plain(edit_numbers(&edits)).linked(&first.id.to_string());
-    let text = text.and(", ").join(place_of(first));
+    let text = StyledText::plain(edit_numbers(&edits))
+        .linked(&first.id.to_string())
+        .and(", ")
+        .join(place_of(first));
     match edits.len() - 1 {
         0 => text,
         more => text.and(format!(" and {more} more")),

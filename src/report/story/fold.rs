@@ -47,8 +47,9 @@ impl<'r> Folds<'r> {
             folds.of_edit.extend(edits.iter().map(|edit| (edit.id, at)));
             let shields = edits
                 .iter()
-                .flat_map(|edit| &traces[edit.id.index()].shields);
-            let shields = shields.copied().collect();
+                .flat_map(|edit| &traces[edit.id.index()].shields)
+                .copied()
+                .collect();
             folds.all.push(Fold {
                 edits,
                 outputs: Vec::new(),
@@ -138,10 +139,10 @@ fn alike<'r>(
     for values in listed().filter_map(values) {
         *seen.entry(values).or_default() += 1;
     }
-    let unread = listed()
+    let unread: BTreeSet<&str> = listed()
         .filter(|edit| edit.kind == EditKind::Repository)
-        .filter_map(file_of);
-    let unread: BTreeSet<&str> = unread.collect();
+        .filter_map(file_of)
+        .collect();
     let mut alike: IndexMap<EntryKey<'_>, Vec<&ReportedEdit>> = IndexMap::new();
     for edit in listed() {
         // Both edits of a renamed key are listed together.
@@ -204,12 +205,16 @@ impl<'r> EntryKey<'r> {
         }
         let ways = trace.outputs.iter().map(|(output, cause)| {
             let route = cause.map(|cause| cause.route.of(&report.routes));
-            let steps = route.into_iter().flat_map(|route| &route.steps);
-            let steps = steps.map(|step| (step.via, &step.document)).collect();
+            let steps = route
+                .into_iter()
+                .flat_map(|route| &route.steps)
+                .map(|step| (step.via, &step.document))
+                .collect();
             (*output, steps, cause.map_or(&[][..], |cause| &cause.joint))
         });
-        let stops = trace.shields.iter();
-        let stops: BTreeSet<_> = stops
+        let stops: BTreeSet<_> = trace
+            .shields
+            .iter()
             .map(|it| (&it.document, it.why, sites.in_set(it.sites)))
             .collect();
         EntryKey::Reach(ways.collect(), stops.into_iter().collect())

@@ -75,7 +75,8 @@ impl<'r> Story<'r> {
         listing: FindingFilter,
         arrangement: Arrangement,
     ) -> Self {
-        let (names, site_names) = (DocumentNames::new(report), SiteNames::new(report));
+        let names = DocumentNames::new(report);
+        let site_names = SiteNames::new(report);
         let (errors, others) = findings::listed(report, listing, &site_names);
         let (unknown, inert) = report
             .ineffective_edits()
@@ -139,17 +140,18 @@ fn unexplained(
     sites: &SiteNames<'_>,
 ) -> Vec<StyledText> {
     let outputs = report.outputs.iter().filter(|output| output.unexplained);
-    let texts = outputs.map(|output| {
-        let group = report.group_of(output);
-        let document = names.document(&output.document);
-        let text = document.join(sites.phrase_of(output.sites).prefixed(" in "));
-        match &group.changes[..] {
-            [] => text,
-            [first, more @ ..] => {
-                let text = text.and("  ").then(TextRole::Name, &first.path);
-                text.and(and_more_of(more.len(), "place"))
+    outputs
+        .map(|output| {
+            let group = report.group_of(output);
+            let document = names.document(&output.document);
+            let text = document.join(sites.phrase_of(output.sites).prefixed(" in "));
+            match &group.changes[..] {
+                [] => text,
+                [first, more @ ..] => {
+                    let text = text.and("  ").then(TextRole::Name, &first.path);
+                    text.and(and_more_of(more.len(), "place"))
+                }
             }
-        }
-    });
-    texts.collect()
+        })
+        .collect()
 }

@@ -24,8 +24,11 @@ impl<'r> DocumentNames<'r> {
             .groups
             .iter()
             .map(|group| (&*group.schema, &*group.name));
-        let edited = report.edits.iter().map(|edit| &edit.document);
-        let edited = edited.map(|document| (&*document.schema, &*document.name));
+        let edited = report
+            .edits
+            .iter()
+            .map(|edit| &edit.document)
+            .map(|document| (&*document.schema, &*document.name));
         let mut schemas: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (schema, name) in outputs.chain(edited) {
             schemas.entry(name).or_default().insert(schema);
@@ -152,8 +155,9 @@ impl<'r> DocumentNames<'r> {
     fn what(&self, edit: &ReportedEdit) -> StyledText {
         // An item that is identified by its file has no other name.
         let file = edit.at.last().map(|at| &*at.file);
-        let name = Some(self.document(&edit.document)).filter(|it| Some(&*it.words()) != file);
-        let name = name.unwrap_or_default();
+        let name = Some(self.document(&edit.document))
+            .filter(|it| Some(&*it.words()) != file)
+            .unwrap_or_default();
         let named = |what: &str| StyledText::plain(what).join(name.clone().prefixed(" "));
         match edit.kind {
             EditKind::Value | EditKind::Key | EditKind::Order => name,
@@ -240,11 +244,12 @@ fn ends(path: &str) -> impl Iterator<Item = &str> {
 fn common_folder(files: &BTreeSet<&str>) -> String {
     // Of sorted paths, the first and the last one have the shortest common start.
     let [first, last] = [files.first(), files.last()].map(|file| file.copied().unwrap_or_default());
-    let parts = first
+    let parts: Vec<&str> = first
         .split('/')
         .zip(last.split('/'))
-        .take_while(|(one, other)| one == other);
-    let parts: Vec<&str> = parts.map(|(part, _)| part).collect();
+        .take_while(|(one, other)| one == other)
+        .map(|(part, _)| part)
+        .collect();
     if parts.is_empty() {
         ".".to_owned()
     } else {

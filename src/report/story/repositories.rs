@@ -32,11 +32,14 @@ pub(super) fn header_lines(report: &Report, sites: &SiteNames<'_>) -> Vec<Styled
 
 /// Formats each further repository as `NAME REVISION in SITES`, with both revisions if they differ.
 pub(crate) fn used_repositories(report: &Report, sites: &SiteNames<'_>) -> Vec<StyledText> {
-    let used = report.repositories.iter().map(|used| {
-        name_and_revisions(used, report.comparison.is_some())
-            .join(sites.phrase_of(used.sites).prefixed(" in "))
-    });
-    used.collect()
+    report
+        .repositories
+        .iter()
+        .map(|used| {
+            name_and_revisions(used, report.comparison.is_some())
+                .join(sites.phrase_of(used.sites).prefixed(" in "))
+        })
+        .collect()
 }
 
 /// Formats a repository with its revision, or with both if two are compared and differ.

@@ -43,8 +43,10 @@ enum SiteNaming {
 impl<'r> SiteNames<'r> {
     /// Creates the names of the sites of a report.
     pub(crate) fn new(report: &'r Report) -> Self {
-        let sites = report.sites.iter();
-        let sites = sites.map(|site| (site.name.as_deref(), site.site_type.as_deref()));
+        let sites = report
+            .sites
+            .iter()
+            .map(|site| (site.name.as_deref(), site.site_type.as_deref()));
         Self {
             sets: &report.site_sets,
             ..Self::of(sites)
@@ -134,7 +136,8 @@ impl<'r> SiteNames<'r> {
     }
 
     fn naming(&self, sites: &SiteIndices) -> SiteNaming {
-        let (count, others) = (sites.len(), &self.named - sites);
+        let count = sites.len();
+        let others = &self.named - sites;
         let is_few = count <= MAX_EXCEPTIONS;
         if count == 1 {
             return SiteNaming::Names(self.named(sites));
@@ -178,11 +181,12 @@ impl<'r> SiteNames<'r> {
     /// Returns the one or two types that contain exactly these sites.
     fn types_of(&self, sites: &SiteIndices) -> Option<Vec<&'r str>> {
         const MAX_TYPES: usize = 2;
-        let overlapping = self
+        let overlapping: Vec<_> = self
             .types
             .iter()
-            .filter(|(_, of_type)| !of_type.is_disjoint(sites));
-        let overlapping: Vec<_> = overlapping.take(MAX_TYPES + 1).collect();
+            .filter(|(_, of_type)| !of_type.is_disjoint(sites))
+            .take(MAX_TYPES + 1)
+            .collect();
         let all: usize = overlapping.iter().map(|(_, of_type)| of_type.len()).sum();
         let is_all = overlapping.len() <= MAX_TYPES
             && all == sites.len()
@@ -202,7 +206,8 @@ impl<'r> SiteNames<'r> {
             let of_ends = common_length(first.chars().rev(), name.chars().rev());
             [start.min(of_starts), end.min(of_ends)]
         });
-        let (start, end) = (&first[..start], &first[first.len() - end..]);
+        let start = &first[..start];
+        let end = &first[first.len() - end..];
         // Prefer a prefix that ends at a separator to the longest one.
         let word = start.rfind(['-', '_', '.']).map_or("", |at| &start[..=at]);
         let globs = [(word, ""), (start, ""), ("", end)].into_iter();
@@ -308,34 +313,36 @@ fn presence(site: &ReportedSite) -> &'static str {
 }
 
 static COLUMNS: [SiteColumn; 9] = [
-    column("type", false, TextRole::Plain, |it| {
-        it.site_type.clone().unwrap_or_default()
+    column("type", false, TextRole::Plain, |site| {
+        site.site_type.clone().unwrap_or_default()
     }),
-    column("site", false, TextRole::Strong, |it| {
-        presence(it).to_owned()
+    column("site", false, TextRole::Strong, |site| {
+        presence(site).to_owned()
     }),
-    column("deployable", false, TextRole::Error, |it| {
-        if it.counts.refused {
+    column("deployable", false, TextRole::Error, |site| {
+        if site.counts.refused {
             "no".to_owned()
         } else {
             String::new()
         }
     }),
-    column("new errors", true, TextRole::Error, |it| {
-        figure(it.counts.errors)
+    column("new errors", true, TextRole::Error, |site| {
+        figure(site.counts.errors)
     }),
-    column("changed", true, TextRole::Plain, |it| {
-        figure(it.counts.changed)
+    column("changed", true, TextRole::Plain, |site| {
+        figure(site.counts.changed)
     }),
-    column("added", true, TextRole::Plain, |it| figure(it.counts.added)),
-    column("removed", true, TextRole::Warning, |it| {
-        figure(it.counts.removed)
+    column("added", true, TextRole::Plain, |site| {
+        figure(site.counts.added)
     }),
-    column("not comparable", true, TextRole::Warning, |it| {
-        figure(it.counts.not_comparable)
+    column("removed", true, TextRole::Warning, |site| {
+        figure(site.counts.removed)
     }),
-    column("shielded edits", true, TextRole::Dim, |it| {
-        figure(it.counts.shielded)
+    column("not comparable", true, TextRole::Warning, |site| {
+        figure(site.counts.not_comparable)
+    }),
+    column("shielded edits", true, TextRole::Dim, |site| {
+        figure(site.counts.shielded)
     }),
 ];
 
@@ -382,13 +389,15 @@ impl SiteTable {
             return None;
         }
         let first = |sites: &SiteIndices| sites.first().map(|at| &report.sites[*at]);
-        let is_used = |column: &&SiteColumn| {
-            alike
-                .values()
-                .filter_map(first)
-                .any(|site| !(column.text)(site).is_empty())
-        };
-        let columns: Vec<&SiteColumn> = COLUMNS.iter().filter(is_used).collect();
+        let columns: Vec<&SiteColumn> = COLUMNS
+            .iter()
+            .filter(|column| {
+                alike
+                    .values()
+                    .filter_map(first)
+                    .any(|site| !(column.text)(site).is_empty())
+            })
+            .collect();
         let rows = alike.values().filter_map(|sites| {
             let site = first(sites)?;
             Some(SiteTableRow {

@@ -6,7 +6,7 @@ use super::sites::{SiteIndices, SiteNames};
 use crate::compare::Status;
 use crate::edit::EditKind;
 use crate::report::counted;
-use crate::report::model::{Report, ReportedEdit, ReportedSite};
+use crate::report::model::{Report, ReportedSite};
 use crate::report::text::{StyledText, TextRole};
 
 /// Describes the sites that have another type or name, one text for each change.
@@ -20,8 +20,10 @@ pub(super) fn switches(report: &Report, sites: &SiteNames<'_>) -> Vec<StyledText
                 .sum();
             let errors =
                 (errors > 0).then(|| StyledText::of(TextRole::Error, counted(errors, "new error")));
-            let text = StyledText::plain("type of ").join(sites.phrase(&switched));
-            let text = text.and(": ").join(arrow(before, after));
+            let text = StyledText::plain("type of ")
+                .join(sites.phrase(&switched))
+                .and(": ")
+                .join(arrow(before, after));
             StyledText::list([text, errors.unwrap_or_default()], ", ")
         });
     let renamed = renamed_sites(report)
@@ -50,8 +52,8 @@ fn switched_types<'r>(
     sites: &SiteNames<'_>,
 ) -> BTreeMap<[&'r str; 2], SiteIndices> {
     let mut switched: BTreeMap<[&str; 2], SiteIndices> = BTreeMap::new();
-    let of_type = |edit: &&ReportedEdit| edit.kind == EditKind::Site && edit.path == ".site_type";
-    for edit in report.edits.iter().filter(of_type) {
+    let edits = report.edits.iter();
+    for edit in edits.filter(|edit| edit.kind == EditKind::Site && edit.path == ".site_type") {
         let [before, after] = [&edit.before, &edit.after]
             .map(|side| side.as_ref().and_then(|value| value.text.as_deref()));
         if let (Some(before), Some(after)) = (before, after) {

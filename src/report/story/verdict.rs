@@ -229,8 +229,9 @@ fn changes(report: &Report) -> Vec<StyledText> {
     if !is_compared(report) {
         let sites = (totals.sites > 0).then(|| counted(totals.sites, "site"));
         let documents = totals.documents.map(|count| counted(count, "document"));
-        let read = sites.into_iter().chain(documents);
-        let read = read
+        let read = sites
+            .into_iter()
+            .chain(documents)
             .chain([format!("{} rendered", totals.outputs)])
             .map(StyledText::plain);
         let is_in_reason =
@@ -277,14 +278,16 @@ fn changed(report: &Report) -> StyledText {
         totals.changed_outputs,
         counted(all, "output")
     ));
-    let kinds = [
+    let kinds: Vec<_> = [
         (added, "added"),
         (removed, "removed"),
         (broken, "broken"),
         (repaired, "repaired"),
         (metadata, "in their metadata only"),
-    ];
-    let kinds: Vec<_> = kinds.into_iter().filter(|(count, _)| *count > 0).collect();
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .collect();
     let (word, kinds) = match &kinds[..] {
         _ if is_only_metadata => ("changed", &[][..]),
         [(count, kind)] if *count == totals.changed_outputs => (*kind, &[][..]),
@@ -321,7 +324,8 @@ fn changed(report: &Report) -> StyledText {
 
 fn others(report: &Report) -> Vec<StyledText> {
     let totals = &report.totals;
-    let (not_comparable, sites) = (totals.by_status.not_comparable, totals.shielded_sites);
+    let not_comparable = totals.by_status.not_comparable;
+    let sites = totals.shielded_sites;
     let shielded = report
         .edits
         .iter()

@@ -87,8 +87,9 @@ fn fullest(
             break;
         }
     }
-    let is_fitting = |count: &usize| height(&texts[..*count]) <= limit * MAX_LINES_PER_ITEM;
-    let fitting = (limit.div_ceil(2)..=texts.len()).rev().find(is_fitting);
+    let fitting = (limit.div_ceil(2)..=texts.len())
+        .rev()
+        .find(|count| height(&texts[..*count]) <= limit * MAX_LINES_PER_ITEM);
     let shown = fitting.unwrap_or(limit.div_ceil(2)).min(texts.len());
     if shown + 1 < texts.len() {
         texts.truncate(shown);
@@ -111,16 +112,18 @@ struct ChangeWriter<'p, 'a, 'r> {
 
 impl<'r> ChangeWriter<'_, '_, 'r> {
     fn text(&self, entries: &[ChangeEntry<'r>]) -> io::Result<Vec<Vec<u8>>> {
-        let text = |entry: &ChangeEntry<'r>| {
-            let mut text = Vec::new();
-            match entry {
-                ChangeEntry::Edits(entry) => self.write_entry(entry, &mut text)?,
-                ChangeEntry::Outputs(block) => self.write_outputs(block, &mut text)?,
-            }
-            writeln!(text)?;
-            Ok(text)
-        };
-        entries.iter().map(text).collect()
+        entries
+            .iter()
+            .map(|entry| {
+                let mut text = Vec::new();
+                match entry {
+                    ChangeEntry::Edits(entry) => self.write_entry(entry, &mut text)?,
+                    ChangeEntry::Outputs(block) => self.write_outputs(block, &mut text)?,
+                }
+                writeln!(text)?;
+                Ok(text)
+            })
+            .collect()
     }
 
     fn is_whole(&self) -> bool {
@@ -423,7 +426,8 @@ impl<'r> ChangeWriter<'_, '_, 'r> {
         let dots = self.page.signs.dots;
         match value {
             ShortDelta::Only(sign, text) => {
-                let (text, mark) = (clean(text), sign.mark().trim_start());
+                let text = clean(text);
+                let mark = sign.mark().trim_start();
                 let text = is_fitting(mark.width() + text.width())
                     .then(|| cut(&text, 0, room.saturating_sub(mark.width()), dots))?;
                 Some((

@@ -184,15 +184,22 @@ fn excerpt(group: &[PlacedLabel<'_>], style: &TerminalStyle) -> Excerpt {
 /// Returns the lines to show: those with labels and one line of context on each side, unless it is
 /// the rest of a secret.
 fn lines(group: &[PlacedLabel<'_>]) -> Vec<SourceLine> {
-    let (first, last) = (&group[0], &group[group.len() - 1]);
+    let first = &group[0];
+    let last = &group[group.len() - 1];
     let Some(text) = first.text.filter(|text| !text.withheld) else {
         return Vec::new();
     };
-    let at = (first.line, first.label.ends()[0].1);
-    let lines = text
-        .between(first.line.saturating_sub(1), last.line + 1, at)
-        .into_iter();
-    let mut lines: Vec<SourceLine> = lines.cloned().collect();
+    let (_, column) = first.label.ends()[0];
+    let mut lines: Vec<SourceLine> = text
+        .between(
+            first.line.saturating_sub(1),
+            last.line + 1,
+            first.line,
+            column,
+        )
+        .into_iter()
+        .cloned()
+        .collect();
     if lines
         .iter()
         .any(|line| line.line == first.line && line.continues)
@@ -256,7 +263,8 @@ impl Excerpt {
         let shown = window.text(&glyphs);
         for (spot, range) in spots.iter().zip(&ranges) {
             let range = window.bytes(&glyphs, range);
-            let (start, end) = (shown[..range.start].width(), shown[..range.end].width());
+            let start = shown[..range.start].width();
+            let end = shown[..range.end].width();
             let middle = start + (end.max(start + 1) - start) / 2;
             let message = clean(&spot.label.label);
             let message = wrap(
@@ -284,7 +292,8 @@ impl Excerpt {
         spot: &PlacedLabel<'_>,
         foremost: usize,
     ) {
-        let (primary, foremost) = (spot.order == 0, spot.order == foremost);
+        let primary = spot.order == 0;
+        let foremost = spot.order == foremost;
         match self.marks.last_mut().filter(|mark| mark.range == range) {
             Some(mark) => {
                 if !mark.message.is_empty() && !message.is_empty() {
@@ -336,7 +345,8 @@ fn glyphs(line: &SourceLine) -> Vec<Glyph> {
     /// Distance of tab stops in columns.
     const TAB_COLUMNS: usize = 4;
     let mut glyphs: Vec<Glyph> = Vec::new();
-    let (mut column, mut width) = (line.column, 0);
+    let mut column = line.column;
+    let mut width = 0;
     let mut hidden = line.hidden.iter().peekable();
     let mut characters = line.text.chars().enumerate();
     while let Some((at, character)) = characters.next() {
@@ -464,10 +474,12 @@ impl Window {
 /// Returns the index of the first glyph at or after a column.
 fn first_from(glyphs: &[Glyph], column: usize) -> usize {
     let mut at = 0;
-    let before = glyphs.iter().take_while(|glyph| {
-        let is_before = at < column;
-        at += glyph.width();
-        is_before
-    });
-    before.count()
+    glyphs
+        .iter()
+        .take_while(|glyph| {
+            let is_before = at < column;
+            at += glyph.width();
+            is_before
+        })
+        .count()
 }

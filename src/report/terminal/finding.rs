@@ -79,11 +79,9 @@ impl<'r> TerminalPage<'_, 'r> {
     /// Formats the severity and the rule of a finding, followed by `end`; the name of the rule
     /// links to its page.
     pub(super) fn kind(&self, finding: &Finding, end: &str) -> StyledText {
-        let (role, level, rule) = (
-            role(finding.severity),
-            finding.severity.as_str(),
-            &finding.rule,
-        );
+        let role = role(finding.severity);
+        let level = finding.severity.as_str();
+        let rule = &finding.rule;
         let page = TextLink::Rule(rule.clone());
         if self.painter.address(&page).is_none() {
             return StyledText::of(role, format!("{level}[{rule}]{end}"));
@@ -134,7 +132,8 @@ impl<'r> TerminalPage<'_, 'r> {
 /// label, only that in the first is drawn.
 fn drawn_and_named(related: Vec<&LabelledPlace>) -> (Vec<&LabelledPlace>, Vec<&LabelledPlace>) {
     let mut files: HashMap<&str, &str> = HashMap::new();
-    let (mut drawn, mut named) = (Vec::new(), Vec::new());
+    let mut drawn = Vec::new();
+    let mut named = Vec::new();
     for label in related {
         let first = *files.entry(&label.label).or_insert(&label.file);
         let is_drawn = drawn.len() < MAX_DRAWN - 1 && *label.file == *first;

@@ -261,8 +261,12 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
     fn write_headline(&self, out: &mut dyn Write) -> io::Result<()> {
         let headline = &self.story.headline;
         self.write_badge(out)?;
-        let figures = headline.switches.iter().chain(&headline.figures);
-        let figures = figures.chain(&headline.findings).cloned();
+        let figures = headline
+            .switches
+            .iter()
+            .chain(&headline.figures)
+            .chain(&headline.findings)
+            .cloned();
         let sides =
             (self.story.report.comparison.is_some()).then(|| self.sides(&self.story.header));
         for text in figures.chain(sides) {
@@ -335,10 +339,14 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
             .iter()
             .flatten()
             .map(|line| textwrap::core::display_width(line))
-            .max();
-        let widest = widest.unwrap_or(0).max("sites".len());
-        let head = table.columns.iter().zip(&widths);
-        let head = head.map(|(column, width)| in_column(column, column.head, column.head, *width));
+            .max()
+            .unwrap_or(0)
+            .max("sites".len());
+        let head = table
+            .columns
+            .iter()
+            .zip(&widths)
+            .map(|(column, width)| in_column(column, column.head, column.head, *width));
         let head = format!("{:widest$}{}", "sites", head.collect::<String>());
         writeln!(
             out,

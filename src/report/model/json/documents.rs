@@ -37,10 +37,12 @@ impl<'a> RenderedReport<'a> {
         options: DocumentOptions,
         report: Option<&'a Report>,
     ) -> Self {
-        let of = |site| RenderedSiteForm::new(site, options);
         Self {
             version: VERSION,
-            sites: sites.iter().map(of).collect(),
+            sites: sites
+                .iter()
+                .map(|site| RenderedSiteForm::new(site, options))
+                .collect(),
             report,
         }
     }
