@@ -11,7 +11,8 @@ super::rule!(
 );
 
 pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId, replaced: DocId) -> Diagnostic {
-    let (document, other) = (facts.document(doc), facts.document(replaced));
+    let document = facts.document(doc);
+    let other = facts.document(replaced);
     let title = facts.name(doc);
     let label = Label::new(
         document.replacement.unwrap_or(document.name_span),

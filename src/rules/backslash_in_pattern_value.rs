@@ -14,10 +14,8 @@ super::rule!(
 
 /// A value that Deckhand refuses is reported by `invalid-substitution`.
 pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem, value: Span) -> Diagnostic {
-    let (name, path) = (
-        facts.name(problem.doc),
-        facts.destination_path(problem.doc, problem.at),
-    );
+    let name = facts.name(problem.doc);
+    let path = facts.destination_path(problem.doc, problem.at);
     let message =
         format!("the value that a pattern inserts into `{path}` of `{name}` contains a backslash");
     let label = Label::new(problem.at, "Deckhand inserts a different string here");

@@ -13,7 +13,8 @@ pub(super) fn report(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
     if scalar.role != ScalarRole::Key || !scalar.is_boolean_word() {
         return None;
     }
-    let (text, value) = (scalar.text, scalar_text(scalar.value));
+    let text = scalar.text;
+    let value = scalar_text(scalar.value);
     let message = format!("the key `{text}` is read as `{value}`");
     let finding = scalar.finding(
         &RULE,

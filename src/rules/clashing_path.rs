@@ -10,8 +10,10 @@ super::rule!(
 );
 
 pub(super) fn report(
-    (file, path): (FileId, &RepoPath),
-    (other, other_path): (FileId, &RepoPath),
+    file: FileId,
+    path: &RepoPath,
+    other: FileId,
+    other_path: &RepoPath,
 ) -> Diagnostic {
     let is_case = path.as_str().to_lowercase() == other_path.as_str().to_lowercase();
     let differ = if is_case {

@@ -11,7 +11,8 @@ super::rule!(
 );
 
 pub(super) fn report(facts: &SiteFacts<'_>, child: DocId, parent: DocId) -> Diagnostic {
-    let (title, control) = (facts.name(child), facts.name(parent));
+    let title = facts.name(child);
+    let control = facts.name(parent);
     let label = Label::new(
         facts.selector(child).span,
         format!("matches `{control}`, a control document"),

@@ -15,7 +15,7 @@ use crate::near::nearest;
 use crate::render::{MissingValue, ProblemKind, SubstitutionProblem};
 use crate::source::Span;
 use crate::system::deckhand::SiteProblem;
-use crate::system::deckhand::document::{Document, DocumentFaultKind, SubstitutionSource};
+use crate::system::deckhand::document::{Document, DocumentFaultKind};
 use crate::system::deckhand::known::KnownTexts;
 use crate::system::deckhand::read::{is_policy, revised};
 use crate::yaml::path::{Path, Segment};
@@ -222,13 +222,15 @@ fn layers(facts: &SiteFacts<'_>) -> Vec<Correction> {
 
 /// Documents with the schema that is probably meant.
 fn schemas(facts: &SiteFacts<'_>, meant: &BTreeMap<DocId, &str>) -> Vec<Correction> {
-    let of_document = |(doc, meant): (&DocId, &&str)| {
-        let document = facts.document(*doc);
-        let schema = text(meant, document.schema_span);
-        let corrected = with_root(document, |root| set(root, &["schema"], schema))?;
-        Some(Correction::of(vec![document.schema_span], *doc, corrected))
-    };
-    meant.iter().filter_map(of_document).collect()
+    meant
+        .iter()
+        .filter_map(|(doc, meant)| {
+            let document = facts.document(*doc);
+            let schema = text(meant, document.schema_span);
+            let corrected = with_root(document, |root| set(root, &["schema"], schema))?;
+            Some(Correction::of(vec![document.schema_span], *doc, corrected))
+        })
+        .collect()
 }
 
 /// Children with the selector that was probably intended; those with the same selector together,
@@ -310,13 +312,14 @@ fn placeholder_parent(facts: &SiteFacts<'_>, children: &[DocId]) -> Option<Docum
             .map(|key| (&*key.schema, &*key.name))
             .collect::<Vec<_>>(),
     )?;
-    let (schema, name) = (&*document.key.schema, &*document.key.name);
+    let schema = &*document.key.schema;
+    let name = &*document.key.name;
     // Only a replacement has the name of its parent.
     let name = match document.replacement {
         Some(_) => name.to_owned(),
         None => format!("parent of {name}"),
     };
-    placeholder(facts, (schema, &name), above, Some(labels), data)
+    placeholder(facts, schema, &name, above, Some(labels), data)
 }
 
 /// Documents under the schema and name under which others look for them, except documents of a
@@ -327,10 +330,9 @@ fn sources(facts: &SiteFacts<'_>, meant: &BTreeMap<DocId, &str>) -> Vec<Correcti
         .iter()
         .map(|(doc, meant)| (*meant, &*facts.document(*doc).key.name))
         .collect();
-    let is_misspelled = |source: &&SubstitutionSource| {
-        misspelled.contains(&(&*source.schema.value, &*source.name.value))
-    };
-    for source in missing_sources(facts).filter(|source| !is_misspelled(source)) {
+    for source in missing_sources(facts)
+        .filter(|source| !misspelled.contains(&(&*source.schema.value, &*source.name.value)))
+    {
         let places = wanted
             .entry((&source.schema.value, &source.name.value))
             .or_default();
@@ -360,8 +362,10 @@ fn sources(facts: &SiteFacts<'_>, meant: &BTreeMap<DocId, &str>) -> Vec<Correcti
         let SiteProblem::ReplacementOfAnother { doc, parent } = problem else {
             return None;
         };
-        let (document, parent_document) = (facts.document(*doc), facts.document(*parent));
-        let (name, other) = (&*document.key.name, &*parent_document.key.name);
+        let document = facts.document(*doc);
+        let parent_document = facts.document(*parent);
+        let name = &*document.key.name;
+        let other = &*parent_document.key.name;
         nearest(name, [other]).filter(|_| document.key.schema == parent_document.key.schema)?;
         let name = text(other, document.name_span);
         let corrected = with_root(document, |root| set(root, &["metadata", "name"], name));
@@ -379,7 +383,8 @@ fn sources(facts: &SiteFacts<'_>, meant: &BTreeMap<DocId, &str>) -> Vec<Correcti
 fn placeholder_source(facts: &SiteFacts<'_>, schema: &str, name: &str) -> Option<Document> {
     placeholder(
         facts,
-        (schema, name),
+        schema,
+        name,
         0,
         None,
         data_read(facts, &[(schema, name)])?,
@@ -428,7 +433,8 @@ fn names(path: &Path) -> Option<Vec<&str>> {
 /// A document in a layer of the policy.
 fn placeholder(
     facts: &SiteFacts<'_>,
-    (schema, name): (&str, &str),
+    schema: &str,
+    name: &str,
     layer: usize,
     labels: Option<Arc<Mapping>>,
     data: Node,
@@ -470,16 +476,15 @@ fn placeholder(
 
 /// The only document with nearly this schema or name.
 fn similar<'f>(facts: &'f SiteFacts<'_>, schema: &str, name: &str) -> Option<&'f Document> {
-    let is_similar = |document: &&Document| {
-        let key = &document.key;
-        (*key.schema == *schema && nearest(name, [&*key.name]).is_some())
-            || (*key.name == *name && nearest(schema, [&*key.schema]).is_some())
-    };
     let mut similar = facts
         .site
         .iter()
         .map(|(_, document)| document)
-        .filter(is_similar);
+        .filter(|document| {
+            let key = &document.key;
+            (*key.schema == *schema && nearest(name, [&*key.name]).is_some())
+                || (*key.name == *name && nearest(schema, [&*key.schema]).is_some())
+        });
     similar.next().filter(|_| similar.next().is_none())
 }
 

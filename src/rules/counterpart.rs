@@ -54,12 +54,11 @@ fn look(
 ) {
     if has_control_parent(facts) {
         let (site, graph, rendered) = related_anew(facts);
-        let (site, sets, graph, rendered) = (&site, &Sets::default(), &graph, &rendered);
         let deckhand = SiteFacts {
-            site,
-            sets,
-            graph,
-            rendered,
+            site: &site,
+            sets: &Sets::default(),
+            graph: &graph,
+            rendered: &rendered,
             ..*facts
         };
         return compare(facts, &deckhand, partings, known, found);
@@ -72,12 +71,11 @@ fn look(
     };
     let docs = partings.iter().map(|parting| parting.doc).collect();
     let rendered = render_in_part(&graph, facts.rendered, docs);
-    let (graph, rendered) = (&graph, &rendered);
     compare(
         facts,
         &SiteFacts {
-            graph,
-            rendered,
+            graph: &graph,
+            rendered: &rendered,
             ..*facts
         },
         partings,
@@ -122,8 +120,7 @@ fn compare(
 
 /// Findings for which Deckhand refuses the site, under its own semantics.
 fn refusals(facts: &SiteFacts<'_>, deckhand: &SiteFacts<'_>) -> Vec<Diagnostic> {
-    let problems = deckhand.rendered.problems.iter();
-    let problems = problems.filter(|problem| {
+    let problems = deckhand.rendered.problems.iter().filter(|problem| {
         deckhand.sets.member(problem.doc).is_none() && !is_refused_template(&problem.kind)
     });
     let mut found: Vec<Diagnostic> = problems
@@ -161,15 +158,20 @@ fn as_documented(facts: &SiteFacts<'_>, mut finding: Diagnostic) -> Diagnostic {
 
 /// Spans at which the two semantics differ.
 fn partings(facts: &SiteFacts<'_>) -> BTreeSet<MeaningSplit> {
-    let rendered = facts.rendered.problems.iter();
-    let rendered = rendered.filter(|problem| parts_meanings(&problem.kind, facts.graph));
-    let rendered = rendered.map(|problem| MeaningSplit {
-        doc: problem.doc,
-        at: problem.at,
-    });
+    let rendered = facts
+        .rendered
+        .problems
+        .iter()
+        .filter(|problem| parts_meanings(&problem.kind, facts.graph))
+        .map(|problem| MeaningSplit {
+            doc: problem.doc,
+            at: problem.at,
+        });
     let read = facts.site.iter().flat_map(|(doc, document)| {
-        let faults = document.faults.iter();
-        let faults = faults.filter(|it| matches!(it.kind, DocumentFaultKind::DifferentPath { .. }));
+        let faults = document
+            .faults
+            .iter()
+            .filter(|it| matches!(it.kind, DocumentFaultKind::DifferentPath { .. }));
         faults.map(move |fault| MeaningSplit { doc, at: fault.at })
     });
     let related = facts

@@ -62,18 +62,18 @@ fn step(facts: &SiteFacts<'_>, cycle: &[Edge], edge: &Edge) -> String {
     } else {
         "substitutes from"
     };
-    let (needing, needed) = (
-        named(facts, cycle, edge.doc),
-        named(facts, cycle, edge.need.doc),
-    );
+    let needing = named(facts, cycle, edge.doc);
+    let needed = named(facts, cycle, edge.need.doc);
     format!("{needing} {verb} {needed}")
 }
 
 /// Name of a document, with its layer if another document in the cycle has the same name.
 fn named(facts: &SiteFacts<'_>, cycle: &[Edge], doc: DocId) -> String {
     let key = &facts.document(doc).key;
-    let same = |edge: &&Edge| facts.name(edge.doc) == &*key.name;
-    if cycle.iter().filter(same).count() > 1 {
+    let alike = cycle
+        .iter()
+        .filter(|edge| facts.name(edge.doc) == &*key.name);
+    if alike.count() > 1 {
         format!("`{}` ({})", key.name, key.layer)
     } else {
         format!("`{}`", key.name)

@@ -60,9 +60,9 @@ pub(in crate::rules) fn comment_edit(
 
 /// Whether a word is the same string in quotes of both kinds and without quotes.
 fn is_plain_word(at: Span, word: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./$".contains(&byte);
     let parsed = || yaml::parse(at.file, word);
-    word.bytes().all(is_plain)
+    word.bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"_-./$".contains(&byte))
         && parsed().documents.first().and_then(|it| it.root.as_str()) == Some(word)
 }
 
@@ -74,20 +74,20 @@ const MAX_SEARCHED: usize = 32 << 10;
 fn is_anchored(before: &str) -> bool {
     let before = before.as_bytes();
     let searched = &before[before.len().saturating_sub(MAX_SEARCHED)..];
-    let is_marker = |at: &usize| {
-        let line = &searched[*at..];
-        line.starts_with(b"\n---") && line.get(4).is_none_or(u8::is_ascii_whitespace)
-    };
     let start = (0..searched.len())
         .rev()
         .filter(|at| searched[*at] == b'\n')
-        .find(is_marker);
+        .find(|at| {
+            let line = &searched[*at..];
+            line.starts_with(b"\n---") && line.get(4).is_none_or(u8::is_ascii_whitespace)
+        });
     let document = &searched[start.unwrap_or(0)..];
-    let is_anchor = |pair: &[u8]| {
-        let [before, name] = [pair[0], pair[2]];
-        let is_start = before.is_ascii_whitespace() || b"[{,".contains(&before);
-        pair[1] == b'&' && is_start && !name.is_ascii_whitespace() && name != b'&'
-    };
     let is_too_long = start.is_none() && before.len() > MAX_SEARCHED;
-    is_too_long || document.starts_with(b"&") || document.windows(3).any(is_anchor)
+    is_too_long
+        || document.starts_with(b"&")
+        || document.windows(3).any(|pair| {
+            let [before, name] = [pair[0], pair[2]];
+            let is_start = before.is_ascii_whitespace() || b"[{,".contains(&before);
+            pair[1] == b'&' && is_start && !name.is_ascii_whitespace() && name != b'&'
+        })
 }

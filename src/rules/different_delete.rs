@@ -40,8 +40,8 @@ fn report_other(
     let hidden = facts.document(problem.doc).data.secret;
     let place = data
         .filter(|_| !hidden)
-        .and_then(|data| facts.shown_place(data, first_equal));
-    let place = place.map_or("another place".to_owned(), |place| format!("`{place}`"));
+        .and_then(|data| facts.shown_place(data, first_equal))
+        .map_or("another place".to_owned(), |place| format!("`{place}`"));
     let message = format!("a `delete` of `{name}` makes Deckhand remove {place} instead");
     let label = Label::new(problem.at, "does not remove the value at this path");
     let mut diagnostic = Diagnostic::new(&RULE, message, label)

@@ -19,7 +19,8 @@ pub(super) fn report(
     path: &str,
     deckhand: Option<&str>,
 ) -> Diagnostic {
-    let (name, method) = (facts.name_at(at), method.as_str());
+    let name = facts.name_at(at);
+    let method = method.as_str();
     match deckhand {
         Some(other) => {
             let message =

@@ -17,10 +17,8 @@ pub(super) fn report(
     value: Span,
     texts: Option<&PatternTexts>,
 ) -> Diagnostic {
-    let (name, path) = (
-        facts.name(problem.doc),
-        facts.destination_path(problem.doc, problem.at),
-    );
+    let name = facts.name(problem.doc);
+    let path = facts.destination_path(problem.doc, problem.at);
     // For a secret, report only that it is not a string.
     let found = texts.map_or("a value that is not a string", |texts| texts.found);
     let message = format!("a pattern inserts {found} into the string `{path}` of `{name}`");

@@ -12,7 +12,8 @@ super::rule!(
 );
 
 pub(super) fn report(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnostic {
-    let (earlier, document) = (facts.document(first), facts.document(again));
+    let earlier = facts.document(first);
+    let document = facts.document(again);
     let key = &document.key;
     let title = facts.name(again);
     let label = Label::new(

@@ -11,7 +11,8 @@ super::rule!(
 );
 
 pub(super) fn report(facts: &SiteFacts<'_>, used: DocId, extra: DocId) -> Diagnostic {
-    let (policy, document) = (facts.document(used), facts.document(extra));
+    let policy = facts.document(used);
+    let document = facts.document(extra);
     let label = Label::new(document.name_span, "this policy is ignored");
     let message = format!("more than one LayeringPolicy: `{}`", facts.name(extra));
     Diagnostic::new(&RULE, message, label)

@@ -7,7 +7,8 @@ use crate::graph::DocId;
 super::rule!("duplicate-output", Error [Refused], "a site renders two documents with the same schema and name", was "P005");
 
 pub(super) fn report(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnostic {
-    let (earlier, document) = (facts.document(first), facts.document(again));
+    let earlier = facts.document(first);
+    let document = facts.document(again);
     let title = facts.name(again);
     let label = Label::new(
         document.name_span,

@@ -44,7 +44,8 @@ fn is_reported(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> bool {
 }
 
 pub(super) fn report(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnostic {
-    let (earlier, document) = (facts.document(first), facts.document(again));
+    let earlier = facts.document(first);
+    let document = facts.document(again);
     let title = facts.name(again);
     let label = Label::new(document.name_span, "another DataSchema has this name");
     let finding = Diagnostic::new(&RULE, format!("duplicate DataSchema `{title}`"), label)

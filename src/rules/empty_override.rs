@@ -67,9 +67,9 @@ fn lost(facts: &SiteFacts<'_>, doc: DocId) -> Vec<EmptyOverride> {
         }
     }
     let outcome = facts.rendered.data(doc);
-    lost.retain(|it| {
-        let left = outcome.and_then(|outcome| it.place.get(outcome));
-        left.is_some_and(|node| node.is_null() && node.span == it.at)
+    lost.retain(|empty| {
+        let left = outcome.and_then(|outcome| empty.place.get(outcome));
+        left.is_some_and(|node| node.is_null() && node.span == empty.at)
     });
     lost
 }
@@ -87,7 +87,9 @@ fn add_lost(own: &Node, inherited: &Node, here: &mut Location, found: &mut Vec<E
         };
         here.0.push(Piece::Key(key.clone()));
         if is_absent(value) && is_full(lower) {
-            let (place, key, at) = (here.clone(), key.span, value.span);
+            let place = here.clone();
+            let key = key.span;
+            let at = value.span;
             found.push(EmptyOverride {
                 place,
                 key,
@@ -107,7 +109,8 @@ fn is_full(node: &Node) -> bool {
 }
 
 fn report(facts: &SiteFacts<'_>, doc: DocId, lost: &EmptyOverride) -> Diagnostic {
-    let (name, place) = (facts.name(doc), lost.place.to_string());
+    let name = facts.name(doc);
+    let place = lost.place.to_string();
     let message = format!("`{place}` of `{name}` has no value, which discards the inherited value");
     let label = Label::new(lost.key, "a key without a value is null");
     Diagnostic::new(&RULE, message, label)

@@ -17,7 +17,8 @@ pub(super) fn report(
     source: DocId,
     path: &str,
 ) -> Diagnostic {
-    let (name, source_name) = (facts.name(problem.doc), facts.name(source));
+    let name = facts.name(problem.doc);
+    let source_name = facts.name(source);
     let data = facts.rendered.data(source);
     let kind = data.map_or("not a mapping", |data| data.value.kind());
     let message = format!("`{name}` reads `{path}` of `{source_name}`, whose data is {kind}");

@@ -216,10 +216,8 @@ fn report(
     missing: &[&str],
 ) -> Diagnostic {
     let document = facts.document(doc);
-    let (keys, them) = (
-        quoted(missing),
-        if missing.len() == 1 { "it" } else { "them" },
-    );
+    let keys = quoted(missing);
+    let them = if missing.len() == 1 { "it" } else { "them" };
     let message = format!(
         "`{}` has no {keys}; {program} requires {them}",
         facts.name(doc)
@@ -231,11 +229,12 @@ fn report(
     let (primary, help) = match steps.iter().flatten().next() {
         Some(step) => {
             let is_same = |other: &Step<'_>| other.at == step.at;
-            let removed = missing
+            let removed: Vec<&str> = missing
                 .iter()
                 .zip(&steps)
-                .filter(|(_, it)| it.as_ref().is_some_and(is_same));
-            let removed: Vec<&str> = removed.map(|(key, _)| *key).collect();
+                .filter(|(_, it)| it.as_ref().is_some_and(is_same))
+                .map(|(key, _)| *key)
+                .collect();
             let label = if removed == missing {
                 them
             } else {
@@ -302,8 +301,9 @@ fn expected_at(facts: &SiteFacts<'_>, doc: DocId, key: &str) -> Label {
     if let Some(null) = location.get(data) {
         return Label::new(facts.first_line(null.span), "this is null");
     }
-    let around = location.parent().filter(|around| !around.is_root());
-    let around = around
+    let around = location
+        .parent()
+        .filter(|around| !around.is_root())
         .and_then(|around| around.get(data))
         .map(|node| facts.first_line(node.span));
     let root = || document.data_key.unwrap_or(document.name_span);

@@ -30,8 +30,10 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
             continue;
         }
         // Finding the effect of each action means rendering the document again.
-        let can_be_idle = |action| making_idle(facts, doc, action, &BTreeSet::new()).is_some();
-        if !actions.iter().any(can_be_idle) {
+        if !actions
+            .iter()
+            .any(|action| making_idle(facts, doc, action, &BTreeSet::new()).is_some())
+        {
             continue;
         }
         let ineffective = ineffective(facts, doc, &actions);
@@ -62,15 +64,16 @@ impl<'a> Action<'a> {
 
 fn actions<'a>(facts: &SiteFacts<'a>, doc: DocId) -> Vec<Action<'a>> {
     let steps = facts.graph.recipe(doc).steps.iter();
-    let actions = steps.filter_map(|step| match step.op {
-        Op::Merge { method, path } => Some(Action {
-            step: step.index,
-            method,
-            path,
-        }),
-        Op::Substitute(_) | Op::Combine(_) => None,
-    });
-    actions.collect()
+    steps
+        .filter_map(|step| match step.op {
+            Op::Merge { method, path } => Some(Action {
+                step: step.index,
+                method,
+                path,
+            }),
+            Op::Substitute(_) | Op::Combine(_) => None,
+        })
+        .collect()
 }
 
 /// Steps of the actions that can all be removed together; of two equivalent actions, the later one.
@@ -80,10 +83,10 @@ fn ineffective(facts: &SiteFacts<'_>, doc: DocId, actions: &[Action<'_>]) -> BTr
         return left_out;
     };
     let effects = effects(facts.graph, facts.rendered, doc);
-    let wrote = effects
+    let wrote: BTreeSet<usize> = effects
         .filter(|effect| !effect.written.is_empty())
-        .map(|effect| effect.step);
-    let wrote: BTreeSet<usize> = wrote.collect();
+        .map(|effect| effect.step)
+        .collect();
     for action in actions
         .iter()
         .rev()

@@ -88,7 +88,9 @@ struct OverrideComparison<'a> {
 
 impl OverrideComparison<'_> {
     fn add(&mut self, own: &Node, inherited: &Node) {
-        let (place, own, inherited) = (self.here.clone(), own.clone(), inherited.clone());
+        let place = self.here.clone();
+        let own = own.clone();
+        let inherited = inherited.clone();
         self.found.push(RepeatedValue {
             place,
             own,
@@ -134,7 +136,8 @@ impl OverrideComparison<'_> {
 }
 
 fn report(facts: &SiteFacts<'_>, doc: DocId, repeated: &RepeatedValue) -> Diagnostic {
-    let (name, place) = (facts.name(doc), repeated.place.to_string());
+    let name = facts.name(doc);
+    let place = repeated.place.to_string();
     let message = if repeated.place.is_root() {
         format!("all values that `{name}` overrides equal the inherited ones")
     } else {

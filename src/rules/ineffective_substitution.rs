@@ -41,7 +41,8 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
 /// secrets.
 fn there_before(effect: &Effect) -> Option<&Node> {
     let mut there = effect.written.iter().map(|place| {
-        let (before, after) = (place.get(&effect.before)?, place.get(&effect.after)?);
+        let before = place.get(&effect.before)?;
+        let after = place.get(&effect.after)?;
         let is_same = !before.holds_secret() && !after.holds_secret() && before == after;
         is_same.then_some(before)
     });
@@ -66,7 +67,8 @@ fn report(
         .destination
         .expect("a substitution writes to destinations");
     let path = &substitution.writing.to[index].path;
-    let (name, text) = (facts.name(doc), path.value.text());
+    let name = facts.name(doc);
+    let text = path.value.text();
     let source = facts.name(substitution.source);
     let message = format!("`{name}` substitutes into `{text}` the value that is already there");
     let label = Label::new(path.span, format!("`{source}` has the same value"));

@@ -51,13 +51,13 @@ pub(super) fn report_document(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let label = Label::new(first_line(facts, doc), "this document was not rendered");
     let message = format!("internal error while rendering `{}`", title(key(doc)));
     let needing: Vec<DocId> = facts.graph.iter().map(|(other, _)| other).collect();
-    let needing = needing
+    let needing: Vec<DocId> = needing
         .into_iter()
         .filter(|other| match facts.rendered.outcome(*other) {
             Outcome::Blocked(blocker) => blocker == doc && *other != doc,
             Outcome::Ready(_) => false,
-        });
-    let needing: Vec<DocId> = needing.collect();
+        })
+        .collect();
     let failed = finding(&message, label).document(key(doc).clone());
     let shown = needing
         .iter()

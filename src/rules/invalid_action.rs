@@ -39,7 +39,8 @@ pub(super) fn report_walk(
     method: Method,
     error: &WalkError,
 ) -> Diagnostic {
-    let (name, method) = (facts.name(problem.doc), method.as_str());
+    let name = facts.name(problem.doc);
+    let method = method.as_str();
     let message = format!("a `{method}` action of `{name}` has a path that cannot be resolved");
     let diagnostic = Diagnostic::new(&RULE, message, Label::new(problem.at, error.to_string()))
         .note("the action is skipped; Deckhand refuses the whole site")

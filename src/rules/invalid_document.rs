@@ -50,7 +50,8 @@ pub(super) fn report_unknown(
     facts: &FileFacts<'_>,
     at: Span,
     title: &str,
-    (field, near): (&str, Option<&str>),
+    field: &str,
+    near: Option<&str>,
 ) -> Diagnostic {
     let message = format!("`{title}` has an unknown field `{field}`");
     let diagnostic = finding(

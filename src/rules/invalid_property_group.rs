@@ -50,9 +50,10 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
     for document in schemas.filter(|it| !it.data.value.is_falsy() && !it.data.secret) {
         let groups = facts.schemas.groups(&document.data, facts.sources);
         // `lossy-version` reports version keywords of schemas with all other scalars.
-        let is_reported_here =
-            |problem: &&GroupProblem| !matches!(problem.fault, GroupFault::LossyVersion { .. });
-        let problems = groups.problems.iter().filter(is_reported_here);
+        let problems = groups
+            .problems
+            .iter()
+            .filter(|problem| !matches!(problem.fault, GroupFault::LossyVersion { .. }));
         let home = DefinitionPlace::Schema(document);
         found.extend(problems.map(|problem| report(facts.sources, home, problem)));
     }

@@ -24,8 +24,10 @@ pub(super) fn report_without_parent(facts: &SiteFacts<'_>, doc: DocId) -> Diagno
 }
 
 pub(super) fn report_of_another(facts: &SiteFacts<'_>, doc: DocId, parent: DocId) -> Diagnostic {
-    let (document, other) = (facts.document(doc), facts.document(parent));
-    let (title, wanted) = (facts.name(doc), facts.name(parent));
+    let document = facts.document(doc);
+    let other = facts.document(parent);
+    let title = facts.name(doc);
+    let wanted = facts.name(parent);
     let label = Label::new(
         document.name_span,
         format!("must be `{wanted}`, the name of its parent"),
@@ -48,7 +50,8 @@ pub(super) fn report_of_another(facts: &SiteFacts<'_>, doc: DocId, parent: DocId
 }
 
 pub(super) fn report_undeclared(facts: &SiteFacts<'_>, doc: DocId, parent: DocId) -> Diagnostic {
-    let (document, other) = (facts.document(doc), facts.document(parent));
+    let document = facts.document(doc);
+    let other = facts.document(parent);
     let title = facts.name(doc);
     let label = Label::new(
         document.name_span,
@@ -67,7 +70,8 @@ pub(super) fn report_undeclared(facts: &SiteFacts<'_>, doc: DocId, parent: DocId
 }
 
 pub(super) fn report_shared_name(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnostic {
-    let (earlier, document) = (facts.document(first), facts.document(again));
+    let earlier = facts.document(first);
+    let document = facts.document(again);
     let title = facts.name(again);
     let label = Label::new(
         document.name_span,

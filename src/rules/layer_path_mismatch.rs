@@ -36,7 +36,8 @@ fn report(document: &Document, folder: &str) -> Option<Diagnostic> {
     if *layer.value == *folder || !FOLDERS.contains(&&*layer.value) {
         return None;
     }
-    let (title, layer_name) = (title(&document.key), &layer.value);
+    let title = title(&document.key);
+    let layer_name = &layer.value;
     let message = format!("`{title}` has layer `{layer_name}`, but its file is below `{folder}/`");
     let label = Label::new(layer.span, format!("the file is below `{folder}/`"));
     Some(

@@ -85,8 +85,9 @@ fn report(
     leak: &AliasLeak,
 ) -> Diagnostic {
     let document = facts.document(doc);
-    let other = facts.shown_place(data, &leak.other);
-    let other = other.map_or("another place".into(), |place| format!("`{place}`"));
+    let other = facts
+        .shown_place(data, &leak.other)
+        .map_or("another place".into(), |place| format!("`{place}`"));
     let message = format!(
         "in Deckhand, a write into `{}` changes {other} too",
         document.key.name

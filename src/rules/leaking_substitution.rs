@@ -55,10 +55,9 @@ fn may_leak(facts: &SiteFacts<'_>, doc: DocId, writes: &[Write]) -> bool {
                 .rev()
                 .find(|(around, _)| place.starts_with(around))
         };
-        let is_deeper =
-            |(around, of_source): &(&[Piece], bool)| *of_source && around.len() < changed.len();
-        let leaks =
-            put.len() > MAX_COMPARED_COLLECTIONS || last_around(changed).is_some_and(is_deeper);
+        let leaks = put.len() > MAX_COMPARED_COLLECTIONS
+            || last_around(changed)
+                .is_some_and(|(around, of_source)| *of_source && around.len() < changed.len());
         if write.created.is_some() && last_around(target).is_some() {
             put.push((target, false));
         }
@@ -212,8 +211,10 @@ fn report(
     write: &Write,
     fix: Option<TextEdit>,
 ) -> Diagnostic {
-    let (document, source) = (facts.document(doc), facts.document(leak.source));
-    let (name, source_name) = (&document.key.name, &source.key.name);
+    let document = facts.document(doc);
+    let source = facts.document(leak.source);
+    let name = &document.key.name;
+    let source_name = &source.key.name;
     let message = format!("in Deckhand, a substitution into `{name}` changes `{source_name}` too");
     let label = format!("writes into a value from `{source_name}`");
     let finding = Diagnostic::new(&RULE, message, Label::new(write.at, label))
@@ -253,12 +254,13 @@ fn deep_copy(
     document: &Document,
     substitution: &Substitution<'_>,
 ) -> Option<TextEdit> {
-    let is_asked = |it: &Written<'_>| std::ptr::eq(it.writing, substitution.writing);
     let Written {
         span: entry,
         source,
         ..
-    } = document.substitutions().find(is_asked)?;
+    } = document
+        .substitutions()
+        .find(|it| std::ptr::eq(it.writing, substitution.writing))?;
     let SubstitutionSource {
         span: source,
         deepcopy,

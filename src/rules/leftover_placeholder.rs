@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
-use crate::graph::{Destination, DocId, Graph, Op, Part};
+use crate::graph::{DocId, Graph, Op};
 use crate::render::WriteKind;
 use crate::source::{Span, offset};
 use crate::yaml::path::{Location, first_inside};
@@ -135,15 +135,15 @@ fn is_to_be_replaced(
             .filter(|_| recipe.starts_as_base())
             .map(|base| facts.graph.recipe(base.doc))
     });
-    let replaces = |to: &Destination| {
-        let is_word = |part: &Part| placeholder(part.pattern.value.text()) == Some(word);
-        let found = || to.path.value.first(data).ok().flatten();
-        to.part.as_ref().is_some_and(is_word)
-            && found().is_some_and(|found| place.starts_with(&found.location))
-    };
     recipes.any(|recipe| {
         recipe.steps.iter().any(|step| match &step.op {
-            Op::Substitute(substitution) => substitution.writing.to.iter().any(replaces),
+            Op::Substitute(substitution) => substitution.writing.to.iter().any(|to| {
+                let found = || to.path.value.first(data).ok().flatten();
+                to.part
+                    .as_ref()
+                    .is_some_and(|part| placeholder(part.pattern.value.text()) == Some(word))
+                    && found().is_some_and(|found| place.starts_with(&found.location))
+            }),
             Op::Merge { .. } | Op::Combine(_) => false,
         })
     })

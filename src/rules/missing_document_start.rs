@@ -130,7 +130,8 @@ fn fix(file: FileId, text: &str, first: usize, start: &FileStart) -> Option<Fix>
             )
         }
         FileStart::Shared => {
-            let (from, behind) = (first + MARKER.len(), blanks_behind(text, first));
+            let from = first + MARKER.len();
+            let behind = blanks_behind(text, first);
             let is_alone = is_line_end(&text[behind..]);
             let instead = if is_alone { "" } else { line_end };
             (

@@ -37,7 +37,7 @@ pub(super) fn report(facts: &SiteFacts<'_>, child: DocId) -> Diagnostic {
         .document(document.key.clone());
     let diagnostic = with_absent(diagnostic, &document.key.schema, selector);
     if can_be_searched(facts, selector) {
-        return with_reason(facts, (child, document), selector, diagnostic);
+        return with_reason(facts, child, selector, diagnostic);
     }
     without_reason(title, diagnostic)
 }
@@ -83,15 +83,14 @@ fn without_reason(title: &str, diagnostic: Diagnostic) -> Diagnostic {
 /// Adds a document that was probably intended.
 fn with_reason(
     facts: &SiteFacts<'_>,
-    (child, document): (DocId, &Document),
+    child: DocId,
     selector: &Selector,
     diagnostic: Diagnostic,
 ) -> Diagnostic {
+    let document = facts.document(child);
     if let Some((doc, replaced)) = replaced(facts, document) {
-        let (name, labels) = (
-            facts.name(doc),
-            describe_labels(&replaced.labels, replaced.name_span),
-        );
+        let name = facts.name(doc);
+        let labels = describe_labels(&replaced.labels, replaced.name_span);
         return diagnostic
             .related(
                 replaced.name_span,
@@ -124,7 +123,8 @@ fn with_reason(
 /// Labels that the selector of a child was probably meant to have: those of the document that it
 /// replaces, a label that is spelled almost like its own, or its labels that one document has.
 pub(super) fn meant_labels(facts: &SiteFacts<'_>, child: DocId) -> Option<Arc<Mapping>> {
-    let (document, selector) = (facts.document(child), facts.selector(child));
+    let document = facts.document(child);
+    let selector = facts.selector(child);
     if !can_be_searched(facts, selector) {
         return None;
     }
@@ -139,11 +139,10 @@ pub(super) fn meant_labels(facts: &SiteFacts<'_>, child: DocId) -> Option<Arc<Ma
     }
     let (parent, ..) = part_match(facts, child, selector)?;
     let parent = &facts.document(parent).labels;
-    let has = |key: &Key| {
+    Mapping::to_change(&mut labels).retain(|key| {
         let pair = parent.get(key).zip(selector.labels.get(key));
         pair.is_some_and(|(label, wanted)| label.value.equals_in_python(&wanted.value))
-    };
-    Mapping::to_change(&mut labels).retain(has);
+    });
     Some(labels)
 }
 
@@ -197,9 +196,8 @@ fn part_match<'a>(
     selector: &'a Selector,
 ) -> Option<(DocId, Span, &'a str)> {
     let document = facts.document(child);
-    let elsewhere = |other: &&Document| other.key.layer != document.key.layer;
     others(facts, document)
-        .filter(|(_, other)| elsewhere(other))
+        .filter(|(_, other)| other.key.layer != document.key.layer)
         .find_map(|(doc, other)| {
             let has = |key: &Key, wanted: &Node| {
                 let label = other.labels.get(key)?;

@@ -86,14 +86,14 @@ impl Reference {
 
     /// References that need no configuration.
     pub(crate) fn built_in() -> Vec<Self> {
-        let built_in = Self::BUILT_IN
+        Self::BUILT_IN
             .into_iter()
             .map(|[schema, path, target]| Self {
                 schema: schema.into(),
                 path: Query::parse(path).expect("the built-in paths are paths"),
                 target: target.into(),
-            });
-        built_in.collect()
+            })
+            .collect()
     }
 }
 
@@ -108,8 +108,14 @@ impl<'a> SiteFacts<'a> {
     }
 }
 
-/// Text that refers to a document: its span, the target schema and the name.
-type NameUse<'a> = (Span, &'a str, Arc<str>);
+/// Text that refers to a document.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct NameUse<'a> {
+    at: Span,
+    /// Schema of the document.
+    target: &'a str,
+    name: Arc<str>,
+}
 
 /// Findings of this rule, and of `stale-reference` for documents that no reference reaches.
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
@@ -137,10 +143,10 @@ fn words(
         return Vec::new();
     }
     let surroundings = NameCandidates::of(facts, outputs, missing);
-    let found = missing
+    missing
         .iter()
-        .map(|(naming, docs)| report(rule, facts, &surroundings, naming, docs));
-    found.collect()
+        .map(|(naming, docs)| report(rule, facts, &surroundings, naming, docs))
+        .collect()
 }
 
 /// Documents to visit, and those already visited.
@@ -199,7 +205,11 @@ fn missing<'a>(
                     // A file set without any document of the schema is probably incomplete.
                     None if facts.site.name.is_none() && !outputs.has(&reference.target) => {}
                     None => {
-                        let naming = (node.span, &*reference.target, Arc::from(name));
+                        let naming = NameUse {
+                            at: node.span,
+                            target: &reference.target,
+                            name: Arc::from(name),
+                        };
                         missing.entry(naming).or_default().push(doc);
                     }
                 }
@@ -230,8 +240,11 @@ fn names_at<'a>(
 pub(super) fn nearly_named<'f>(facts: &'f SiteFacts<'_>) -> impl Iterator<Item = (DocId, &'f str)> {
     let schemas: BTreeSet<&str> = facts.site.iter().map(|(_, it)| &*it.key.schema).collect();
     facts.settings.references.iter().flat_map(move |reference| {
-        let near = |schema: &&str| nearest(schema, [&*reference.target]).is_some();
-        let near: BTreeSet<&str> = schemas.iter().copied().filter(near).collect();
+        let near: BTreeSet<&str> = schemas
+            .iter()
+            .copied()
+            .filter(|schema| nearest(schema, [&*reference.target]).is_some())
+            .collect();
         let candidates = facts
             .site
             .iter()
@@ -275,8 +288,10 @@ struct ReferencedOutputs<'a> {
 impl<'a> ReferencedOutputs<'a> {
     fn of(facts: &SiteFacts<'a>) -> Self {
         let references = facts.settings.references.iter();
-        let asked = references.flat_map(|it| [&*it.schema, &*it.target]);
-        let mut asked: TextMap<'_, Vec<DocId>> = asked.map(|schema| (schema, Vec::new())).collect();
+        let mut asked: TextMap<'_, Vec<DocId>> = references
+            .flat_map(|it| [&*it.schema, &*it.target])
+            .map(|schema| (schema, Vec::new()))
+            .collect();
         for (doc, document) in facts
             .site
             .iter()
@@ -354,15 +369,13 @@ impl<'a> NameCandidates<'a> {
     ) -> Self {
         let mut by_name: TextMap<'a, Vec<DocId>> = missing
             .keys()
-            .map(|(_, _, name)| (&**name, Vec::new()))
+            .map(|naming| (&*naming.name, Vec::new()))
             .collect();
         for (doc, document) in facts.site.iter() {
             if let Some(docs) = by_name.get_mut(&*document.key.name) {
                 docs.push(doc);
             }
         }
-        let few =
-            |docs: &[DocId]| docs.len().saturating_mul(missing.len()) <= Self::MAX_COMPARISONS;
         let names = |docs: &[DocId]| {
             let mut names: Vec<&'a str> = docs
                 .iter()
@@ -371,8 +384,12 @@ impl<'a> NameCandidates<'a> {
             names.sort_unstable();
             names
         };
-        let near = outputs.of_schemas.iter().filter(|(_, docs)| few(docs));
-        let near = near.map(|(schema, docs)| (*schema, names(docs))).collect();
+        let near = outputs
+            .of_schemas
+            .iter()
+            .filter(|(_, docs)| docs.len().saturating_mul(missing.len()) <= Self::MAX_COMPARISONS)
+            .map(|(schema, docs)| (*schema, names(docs)))
+            .collect();
         Self { by_name, near }
     }
 
@@ -397,9 +414,10 @@ fn report(
     rule: &'static Rule,
     facts: &SiteFacts<'_>,
     surroundings: &NameCandidates<'_>,
-    (at, target, name): &NameUse<'_>,
+    naming: &NameUse<'_>,
     docs: &[DocId],
 ) -> Diagnostic {
+    let NameUse { at, target, name } = naming;
     let first = &facts.document(docs[0]).key;
     let writer = facts
         .site

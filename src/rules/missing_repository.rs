@@ -27,8 +27,9 @@ pub(super) fn report(name: &str, sites: &[(Arc<str>, NamedRepository)]) -> Diagn
             count + 1
         ),
     };
-    let related = others.iter().take(MAX_PLACES);
-    let related = related
+    let related = others
+        .iter()
+        .take(MAX_PLACES)
         .map(|(site, named)| Label::new(named.name.span, format!("{site} includes them too")));
     let help = format!("pass a clone of it: `--repository {name}=PATH`");
     let finding = Diagnostic::new(&RULE, message, label)

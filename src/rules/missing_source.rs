@@ -42,7 +42,8 @@ pub(super) fn report_document(
 ) -> Diagnostic {
     let document = facts.document(doc);
     let source = &document.sources[substitution];
-    let (schema, wanted) = (&source.schema.value, &source.name);
+    let schema = &source.schema.value;
+    let wanted = &source.name;
     let lacks = if of_abstract.is_some() {
         "is abstract"
     } else {
@@ -74,14 +75,11 @@ pub(super) fn report_document(
     let Some(near) = near else {
         return diagnostic.help("add the document, or correct its name or schema in `src`");
     };
-    let is_near = |document: &&crate::system::deckhand::document::Document| {
-        document.key.schema == *schema && &*document.key.name == near
-    };
     let found = facts
         .site
         .iter()
         .map(|(_, document)| document)
-        .find(is_near);
+        .find(|document| document.key.schema == *schema && &*document.key.name == near);
     found
         .into_iter()
         .fold(diagnostic, |diagnostic, found| {
@@ -183,8 +181,7 @@ pub(super) fn lacking_key(facts: &SiteFacts<'_>, source: DocId, path: &str) -> O
             (None, Segment::Index(_)) => return None,
             (None, Segment::Name(name)) => {
                 let keys = node.as_mapping()?;
-                let near = nearest(name, keys.keys().filter_map(Key::as_str));
-                let near = near
+                let near = nearest(name, keys.keys().filter_map(Key::as_str))
                     .and_then(|near| keys.get_entry(near))
                     .map(|(key, _)| key.span);
                 return Some(LackingKey {

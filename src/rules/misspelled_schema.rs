@@ -27,7 +27,8 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
 
 fn report(facts: &SiteFacts<'_>, doc: DocId, meant: &str) -> Diagnostic {
     let document = facts.document(doc);
-    let (name, schema) = (title(&document.key), &document.key.schema);
+    let name = title(&document.key);
+    let schema = &document.key.schema;
     let message = format!("only `{name}` has the schema `{schema}`; others need it as `{meant}`");
     let label = Label::new(document.schema_span, "differs from all other schemas");
     Diagnostic::new(&RULE, message, label)
@@ -85,7 +86,6 @@ fn is_misspelled(facts: &SiteFacts<'_>, doc: DocId, wanted: &str) -> bool {
     let document = facts.document(doc);
     let schema = &document.key.schema;
     let without_digits = |schema: &str| schema.replace(|letter: char| letter.is_ascii_digit(), "");
-    let is_known = |it: &missing_reference::Reference| it.schema == *schema || it.target == *schema;
     let mut others = facts
         .site
         .iter()
@@ -93,6 +93,10 @@ fn is_misspelled(facts: &SiteFacts<'_>, doc: DocId, wanted: &str) -> bool {
     !document.is_doubtful
         && nearest(schema, [wanted]).is_some()
         && without_digits(schema) != without_digits(wanted)
-        && !facts.settings.references.iter().any(is_known)
+        && !facts
+            .settings
+            .references
+            .iter()
+            .any(|it| it.schema == *schema || it.target == *schema)
         && others.all(|(_, other)| other.key.name == document.key.name)
 }

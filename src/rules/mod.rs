@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use rayon::prelude::*;
 
 use crate::diagnostic::{Diagnostic, Label, Rule, Trait};
-use crate::graph::{Destination, DocId, Graph, Op, Substitution};
+use crate::graph::{DocId, Graph, Op, Substitution};
 use crate::guard::{Place, guarded};
 use crate::ignore;
 use crate::merge::deckhand::{Difference, Semantics};
@@ -490,13 +490,11 @@ pub(crate) fn ignorable(name: &str) -> Vec<&'static Rule> {
         &unexpected_change::RULE,
         &unused_ignore::RULE,
     ];
-    let is_meant = |rule: &&&Rule| rule.name == name || rule.aliases.contains(&name);
-    let can_be = |rule: &&Rule| !NEVER.iter().any(|never| never.name == rule.name);
     RULES
         .iter()
-        .filter(is_meant)
+        .filter(|rule| rule.name == name || rule.aliases.contains(&name))
         .copied()
-        .filter(can_be)
+        .filter(|rule| !NEVER.iter().any(|never| never.name == rule.name))
         .collect()
 }
 
@@ -602,12 +600,11 @@ impl SiteFacts<'_> {
             Op::Substitute(substitution) => &substitution.writing.to[..],
             Op::Merge { .. } | Op::Combine(_) => &[],
         });
-        let is_meant = |destination: &&Destination| {
-            let part = destination.part.as_ref();
-            destination.path.span == at || part.is_some_and(|part| part.pattern.span == at)
-        };
         let meant = destinations
-            .find(is_meant)
+            .find(|destination| {
+                let part = destination.part.as_ref();
+                destination.path.span == at || part.is_some_and(|part| part.pattern.span == at)
+            })
             .expect("a destination is identified by its own text");
         meant.path.value.text()
     }
@@ -714,7 +711,8 @@ fn of_layer(key: &DocKey) -> String {
 
 /// The finding without quotes from the document, which may be secret.
 fn without_quotes(finding: Diagnostic) -> Diagnostic {
-    let (rule, at) = (finding.rule, finding.primary.span);
+    let rule = finding.rule;
+    let at = finding.primary.span;
     Diagnostic::new(rule, rule.summary, Label::new(at, secrecy::NOT_SHOWN))
         .note("nothing is quoted from an invalid document that may be secret")
         .help(
@@ -760,18 +758,17 @@ pub(crate) fn report_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
             finding.document(document.key.clone())
         }));
     }
-    let looks = |look| match (look, facts.holds) {
+    let checks = wanted(facts.settings, |look| match (look, facts.holds) {
         (CheckKind::AnyFile(run), _) | (CheckKind::File(run), FileContents::Documents) => Some(run),
         _ => None,
-    };
-    for check in wanted(facts.settings, looks) {
-        let failed = |rules: &str| internal_error::report_rule(facts.file, rules);
+    });
+    for check in checks {
         stopwatch::rule(check.names(), || {
             guard_check(
                 check.rules,
                 &mut found,
                 |found| (check.run)(facts, found),
-                failed,
+                |rules| internal_error::report_rule(facts.file, rules),
             );
         });
     }
@@ -801,12 +798,17 @@ pub(crate) fn report_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
 /// Findings for the problems that the engine found in a site.
 fn report_engine_problems(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let start = Span::point(first_file(facts), 0);
-    let related = facts.site.problems.iter();
-    let related =
-        related.map(|problem| guard_finding("relation", start, || report_relation(facts, problem)));
-    let rendered = facts.rendered.problems.iter();
-    let rendered = rendered.filter(|problem| facts.sets.member(problem.doc).is_none());
-    let rendered = rendered.filter(|problem| !is_refused_template(&problem.kind));
+    let related = facts
+        .site
+        .problems
+        .iter()
+        .map(|problem| guard_finding("relation", start, || report_relation(facts, problem)));
+    let rendered = facts
+        .rendered
+        .problems
+        .iter()
+        .filter(|problem| facts.sets.member(problem.doc).is_none())
+        .filter(|problem| !is_refused_template(&problem.kind));
     let mut found: Vec<Diagnostic> = related
         .chain(rendered.map(|problem| {
             guard_finding("rendering", problem.at, || report_rendering(facts, problem))
@@ -836,14 +838,14 @@ fn is_refused_template(kind: &render::ProblemKind) -> bool {
 /// Findings of the site rules, in rule order.
 fn check_site(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let split = stopwatch::split();
-    let looks = |look| {
+    let checks = wanted(facts.settings, |look| {
         if let CheckKind::Site(run) = look {
             Some(run)
         } else {
             None
         }
-    };
-    let found: Vec<Vec<Diagnostic>> = wanted(facts.settings, looks)
+    });
+    let found: Vec<Vec<Diagnostic>> = checks
         .par_iter()
         .map(|check| {
             let _part = split.part();
@@ -903,14 +905,13 @@ const DOCUMENTS_PER_CHUNK: usize = 64;
 
 /// Findings of the document rules. They depend only on each document and its inputs.
 pub(crate) fn check_documents(facts: &SiteFacts<'_>, docs: &[DocId]) -> Vec<DocumentFinding> {
-    let looks = |look| {
+    let checks = wanted(facts.settings, |look| {
         if let CheckKind::Documents(run) = look {
             Some(run)
         } else {
             None
         }
-    };
-    let checks = wanted(facts.settings, looks);
+    });
     let split = stopwatch::split();
     let parts: Vec<(Vec<DocumentFinding>, Vec<FailedCheck>)> = docs
         .par_chunks(DOCUMENTS_PER_CHUNK)
@@ -939,7 +940,8 @@ fn check_some(
     checks: &[RuleCheck<DocumentCheck>],
     docs: &[DocId],
 ) -> (Vec<DocumentFinding>, Vec<FailedCheck>) {
-    let (mut found, mut failed) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
+    let mut failed = Vec::new();
     // Drop the findings of a check that fails.
     let mut guard = |check: &RuleCheck<DocumentCheck>, docs: &[DocId]| {
         let before = found.len();
@@ -972,11 +974,11 @@ fn failures(
     failed: &[FailedCheck],
 ) -> Vec<DocumentFinding> {
     let of_check = |(index, check): (usize, &RuleCheck<DocumentCheck>)| {
-        let docs = failed
+        let docs: Vec<DocId> = failed
             .iter()
             .filter(|(of, _)| *of == index)
-            .map(|(_, doc)| *doc);
-        let docs: Vec<DocId> = docs.collect();
+            .map(|(_, doc)| *doc)
+            .collect();
         let first = *docs.first()?;
         Some((
             first,
@@ -1007,8 +1009,9 @@ fn guard_site_check(
     found: &mut Vec<Diagnostic>,
     run: impl FnOnce(&mut Vec<Diagnostic>),
 ) {
-    let failed = |rules: &str| internal_error::report_rule(first_file(facts), rules);
-    guard_check(rules, found, run, failed);
+    guard_check(rules, found, run, |rules| {
+        internal_error::report_rule(first_file(facts), rules)
+    });
 }
 
 /// Runs a check; if it panics, drops the findings of this run and adds the one that `failed`
@@ -1190,11 +1193,11 @@ fn report_fault(facts: &FileFacts<'_>, fault: &DocumentFault, title: &str) -> Di
             invalid_document::report_value(at, title, field, expected)
         }
         Kind::UnknownField { field, near } => {
-            invalid_document::report_unknown(facts, at, title, (field, *near))
+            invalid_document::report_unknown(facts, at, title, field, *near)
         }
         Kind::Unpaired { has, lacks } => invalid_document::report_unpaired(at, title, has, lacks),
         Kind::UnknownKey { key, near } => {
-            unknown_document_key::report(facts, at, title, (key, *near))
+            unknown_document_key::report(facts, at, title, key, *near)
         }
         Kind::MissingData => missing_data::report(at, title),
         Kind::UnknownMethod { method, near } => {
@@ -1231,7 +1234,7 @@ pub(crate) fn report_layout(
             other,
             other_path,
         } => {
-            return Some(clashing_path::report((*file, path), (*other, other_path)));
+            return Some(clashing_path::report(*file, path, *other, other_path));
         }
         // The fault of the file itself is reported instead.
         LayoutProblem::UnreadDefinition { .. } => return None,

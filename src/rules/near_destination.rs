@@ -35,7 +35,7 @@ fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<DocumentFinding>
                 && reported.insert(write.at)
             {
                 let text = near.as_str().expect("only strings are compared");
-                let finding = report((&RULE, "beside"), facts.document(doc), write, (new, text));
+                let finding = report(&RULE, "beside", facts.document(doc), write, new, text);
                 found.push((doc, finding.related(near.span, "the similar key")));
             }
         }
@@ -119,10 +119,12 @@ fn is_written(facts: &SiteFacts<'_>, key: &Key) -> bool {
 
 /// Finding of either rule for a created key; `beside` joins it and the intended key in the message.
 pub(super) fn report(
-    (rule, beside): (&'static Rule, &str),
+    rule: &'static Rule,
+    beside: &str,
     document: &Document,
     write: &Write,
-    (new, near): (&str, &str),
+    new: &str,
+    near: &str,
 ) -> Diagnostic {
     let name = &document.key.name;
     let message = format!("a substitution of `{name}` creates `{new}` {beside} `{near}`");

@@ -7,7 +7,8 @@ use crate::graph::DocId;
 super::rule!("nested-replacement", Error [Refused], "a replacement is itself replaced", was "P005");
 
 pub(super) fn report(facts: &SiteFacts<'_>, middle: DocId, last: DocId) -> Diagnostic {
-    let (replaced, document) = (facts.document(middle), facts.document(last));
+    let replaced = facts.document(middle);
+    let document = facts.document(last);
     let title = facts.name(last);
     let label = Label::new(
         document.replacement.unwrap_or(document.name_span),

@@ -27,7 +27,8 @@ pub(super) fn report(scalar: &PlainScalar<'_>) -> Option<Diagnostic> {
     if !is_octal || !is_another || scalar.keys().next().is_some_and(is_in_base_eight) {
         return None;
     }
-    let (text, value) = (scalar.text, scalar_text(scalar.value));
+    let text = scalar.text;
+    let value = scalar_text(scalar.value);
     let message = format!("`{text}` is read as the integer {value}");
     let finding = scalar.finding(&RULE, message, "a leading zero means octal");
     let plain = digits.trim_start_matches('0');

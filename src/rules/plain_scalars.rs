@@ -126,7 +126,8 @@ pub(super) fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
             .iter()
             .map(|shared| (shared.collection, false))
             .collect();
-        let (way, reported) = (Vec::new(), HashSet::new());
+        let way = Vec::new();
+        let reported = HashSet::new();
         let root = document.root();
         let mut walk = ScalarWalk {
             facts,

@@ -24,7 +24,8 @@ super::rule!(
 pub(super) const RULES: &[&Rule] = &[&RULE, &unsupported_property::RULE];
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let (sources, versions) = (facts.sources, &facts.settings.versions);
+    let sources = facts.sources;
+    let versions = &facts.settings.versions;
     let data = |doc| facts.rendered.data(doc);
     let breached = breaches(
         facts.site,
@@ -289,8 +290,10 @@ impl<'a> ReportedBreach<'a> {
             Breach::UnsupportedVersion {
                 present, plugin, ..
             } => {
-                let of = plugin.as_ref().map(|plugin| format!(" of `{plugin}`"));
-                let of = of.unwrap_or_default();
+                let of = plugin
+                    .as_ref()
+                    .map(|plugin| format!(" of `{plugin}`"))
+                    .unwrap_or_default();
                 format!("{subject} has {all}, which version {present}{of} does not support")
             }
             Breach::Unfinished => {

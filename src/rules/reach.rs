@@ -113,11 +113,10 @@ pub fn report_faults(comparison: &Comparison) -> Vec<Diagnostic> {
                 "without all edits that are said to have no effect, it would differ",
             ),
         };
-        let of_output = |change: &&Change| change.site == *site && change.key == *output;
         let change = comparison
             .outputs
             .iter()
-            .find(of_output)
+            .find(|change| change.site == *site && change.key == *output)
             .map(|change| change.at);
         let edit = edit.map(|edit| comparison.edits[edit.index()].edit.at());
         let first = comparison.edits.first().map(|reach| reach.edit.at());
@@ -134,9 +133,8 @@ pub fn report_reach(comparison: &Comparison, gates: &Gates) -> Vec<(Option<EditI
     let unexplained = comparison
         .outputs
         .iter()
-        .filter(|change| change.is_unexplained());
-    let unexplained =
-        unexplained.filter_map(|change| unexpected_change::check_unexplained(change, gates));
+        .filter(|change| change.is_unexplained())
+        .filter_map(|change| unexpected_change::check_unexplained(change, gates));
     let edits = comparison.edits.iter().enumerate();
     edits
         .flat_map(|(index, reach)| {

@@ -10,7 +10,8 @@ super::rule!(
 );
 
 pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Vec<Diagnostic> {
-    let (sites, outputs) = (reached.reach.sites.len(), reached.reach.outputs);
+    let sites = reached.reach.sites.len();
+    let outputs = reached.reach.outputs;
     let limits = [
         ReachLimit {
             count: sites,

@@ -33,7 +33,8 @@ pub(super) fn report(
 }
 
 fn other_schema(facts: &SiteFacts<'_>, child: DocId, parents: &Matches) -> Diagnostic {
-    let (title, found) = (facts.name(child), named(facts, parents));
+    let title = facts.name(child);
+    let found = named(facts, parents);
     let has = if parents.count() == 1 {
         "which has a different schema"
     } else {
@@ -53,14 +54,16 @@ fn other_schema(facts: &SiteFacts<'_>, child: DocId, parents: &Matches) -> Diagn
         "change the label of {found}, or select one that only the parent has"
     ));
     parents.first.iter().fold(diagnostic, |diagnostic, parent| {
-        let (name, schema) = (facts.name(*parent), &facts.document(*parent).key.schema);
+        let name = facts.name(*parent);
+        let schema = &facts.document(*parent).key.schema;
         let label = format!("the label of `{name}`, whose schema is `{schema}`");
         diagnostic.related(facts.label(*parent, child), label)
     })
 }
 
 fn not_above(facts: &SiteFacts<'_>, child: DocId, parents: &Matches) -> Diagnostic {
-    let (title, found) = (facts.name(child), named(facts, parents));
+    let title = facts.name(child);
+    let found = named(facts, parents);
     let (which, parent, it) = match parents.first[..] {
         [only] => {
             let layer = of_layer(&facts.document(only).key);
@@ -100,7 +103,8 @@ fn two_farther(
     parents: &Matches,
     nearer: DocId,
 ) -> Diagnostic {
-    let (title, found) = (facts.name(child), named(facts, parents));
+    let title = facts.name(child);
+    let found = named(facts, parents);
     let both = if parents.count() == 2 { "both " } else { "" };
     let layer = of_layer(&facts.document(parents.first[0]).key);
     let message = format!("the parentSelector of `{title}` matches {both}{found} {layer}");

@@ -110,11 +110,12 @@ fn is_repetition(facts: &SiteFacts<'_>, doc: DocId, earlier: &Write, write: &Wri
     ) else {
         return false;
     };
-    let part = |it: &Substitution<'_>| {
-        it.writing
+    let part = |substitution: &Substitution<'_>| {
+        substitution
+            .writing
             .extract
             .as_ref()
-            .map(|it| (it.pattern.value.text().to_owned(), it.group.value))
+            .map(|part| (part.pattern.value.text().to_owned(), part.group.value))
     };
     one.source == other.source
         && one.writing.from.value.text() == other.writing.from.value.text()

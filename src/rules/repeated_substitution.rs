@@ -68,7 +68,8 @@ fn report(
     again: &[(&Destination, Span)],
 ) -> Diagnostic {
     let (to, earlier) = again[0];
-    let (name, path) = (super::title(&document.key), to.path.value.text());
+    let name = super::title(&document.key);
+    let path = to.path.value.text();
     let message = format!("`{name}` substitutes into `{path}` twice from the same source");
     let mut diagnostic = Diagnostic::new(
         &RULE,
@@ -113,13 +114,16 @@ fn removal(
     if own.len() != repeated || !own.iter().all(|to| to.part.is_none()) || index > MAX_EARLIER {
         return None;
     }
-    let same = |to: &Destination| own.iter().any(|own| meet(own, to));
     let is_between = document.substitutions().take(index).any(|other| {
         let repeats = |to: &Destination| {
             own.iter()
                 .any(|own| substitution_key(substitution, own) == substitution_key(other, to))
         };
-        other.writing.to.iter().any(|to| same(to) && !repeats(to))
+        other
+            .writing
+            .to
+            .iter()
+            .any(|to| own.iter().any(|own| meet(own, to)) && !repeats(to))
     });
     if is_between {
         return None;
@@ -129,7 +133,8 @@ fn removal(
 
 /// Whether one of two destinations may be inside the other: one path is a prefix of the other.
 fn meet(one: &Destination, other: &Destination) -> bool {
-    let (one, other) = (bare(one), bare(other));
+    let one = bare(one);
+    let other = bare(other);
     one.starts_with(other) || other.starts_with(one)
 }
 

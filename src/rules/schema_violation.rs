@@ -117,9 +117,8 @@ fn report(
     };
     let at = finding.primary.span;
     // Other documents may use a value that is written elsewhere.
-    let is_own = |_: &&str| document.span.contains(at);
     let edit = written
-        .filter(is_own)
+        .filter(|_| document.span.contains(at))
         .and_then(|it| word_edit(facts.sources, at, it, near));
     finding.did_you_mean(near, edit)
 }
@@ -334,7 +333,7 @@ impl RefusedValue<'_> {
                 nearest,
             } => match nearest.as_slice() {
                 [one] => self.refusals(one, "the closest alternative"),
-                several => self.tied((tied, several), *alternatives),
+                several => self.tied(tied, several, *alternatives),
             },
             Wrong::SeveralAlternatives { fitting, keys } => {
                 let which = format!("alternatives {} match", numbers(fitting));
@@ -349,7 +348,8 @@ impl RefusedValue<'_> {
     fn refusals(&self, alternative: &Alternative, name: &str) -> Vec<String> {
         let more = alternative.more;
         let refused = self.refused_by(alternative).map(|refused| {
-            let (what, wrong) = (refused.subject_in_words(), refused.headline());
+            let what = refused.subject_in_words();
+            let wrong = refused.headline();
             format!("for {name}, {what} {wrong}")
         });
         let more = (more > 0).then(|| format!("{more} more violations of that alternative"));
@@ -357,7 +357,7 @@ impl RefusedValue<'_> {
     }
 
     /// Violations of the first of several equally close alternatives.
-    fn tied(&self, (tied, first): (&[usize], &[Alternative]), alternatives: usize) -> Vec<String> {
+    fn tied(&self, tied: &[usize], first: &[Alternative], alternatives: usize) -> Vec<String> {
         let mut details = vec![format!(
             "alternatives {} of {alternatives} are equally close",
             numbers(tied)

@@ -38,11 +38,10 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
             found.push(report_selector(facts, child, selector, &near));
         }
     }
-    let shared = labels
+    let mut shared: Vec<Diagnostic> = labels
         .carriers
         .iter()
-        .filter(|(pair, _)| !reported.contains(pair));
-    let mut shared: Vec<Diagnostic> = shared
+        .filter(|(pair, _)| !reported.contains(pair))
         .filter_map(|(_, carriers)| report_label(facts, carriers))
         .collect();
     shared.sort_by_key(|finding| finding.primary.span);
@@ -72,8 +71,12 @@ impl<'a> Labels<'a> {
             let policy: &'a Document = facts.site.document(policy);
             policy.layer_order.as_deref()
         });
-        let ranks = order.into_iter().flatten().enumerate();
-        let ranks = ranks.map(|(rank, layer)| (&*layer.value, rank)).collect();
+        let ranks = order
+            .into_iter()
+            .flatten()
+            .enumerate()
+            .map(|(rank, layer)| (&*layer.value, rank))
+            .collect();
         let mut labels = Self {
             carriers: HashMap::default(),
             ranks,
@@ -97,7 +100,8 @@ impl<'a> Labels<'a> {
     }
 
     fn is_refused(&self, facts: &SiteFacts<'_>, child: DocId, parent: DocId) -> bool {
-        let (child, parent) = (&facts.document(child).key, &facts.document(parent).key);
+        let child = &facts.document(child).key;
+        let parent = &facts.document(parent).key;
         let rank = |layer: &str| self.ranks.get(layer);
         child.schema != parent.schema || rank(&parent.layer) >= rank(&child.layer)
     }
@@ -160,11 +164,12 @@ impl<'l, 'a> NearMatchSearch<'l, 'a> {
         let shares = met
             .into_iter()
             .map(|doc| (doc, std::mem::take(&mut self.shares[doc.index()])));
-        let near = shares.filter(|(doc, (count, _))| {
-            *count == wanted - 1 && *doc != child && self.labels.is_refused(facts, child, *doc)
-        });
-        let near = near.filter_map(|(doc, (_, at))| Some(LabelCarrier { doc, at: at? }));
-        let near: Vec<LabelCarrier> = near.collect();
+        let near: Vec<LabelCarrier> = shares
+            .filter(|(doc, (count, _))| {
+                *count == wanted - 1 && *doc != child && self.labels.is_refused(facts, child, *doc)
+            })
+            .filter_map(|(doc, (_, at))| Some(LabelCarrier { doc, at: at? }))
+            .collect();
         (!near.is_empty() && self.left > 0).then_some(near)
     }
 }
@@ -189,7 +194,8 @@ fn report_selector(
     selector: &Selector,
     near: &[LabelCarrier],
 ) -> Diagnostic {
-    let (title, other) = (facts.name(child), facts.document(near[0].doc));
+    let title = facts.name(child);
+    let other = facts.document(near[0].doc);
     let name = super::title(&other.key);
     let more = match near.len() {
         1 => String::new(),
@@ -230,7 +236,8 @@ fn report_label(facts: &SiteFacts<'_>, carriers: &[LabelCarrier]) -> Option<Diag
     if carriers.len() > MAX_CARRIERS {
         return None;
     }
-    let (one, another) = (key(first), key(other));
+    let one = key(first);
+    let another = key(other);
     let message = format!(
         "`{}` `{}` and `{}` `{}` have a label in common",
         one.schema,

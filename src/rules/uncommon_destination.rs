@@ -27,7 +27,8 @@ const MAX_COMPARED_KEYS: usize = 200;
 const MAX_KEYS: usize = 1000;
 
 fn check(facts: &SiteFacts<'_>, docs: &[DocId], found: &mut Vec<Diagnostic>) {
-    let (mut root, mut creating) = (DestinationNode::default(), Vec::new());
+    let mut root = DestinationNode::default();
+    let mut creating = Vec::new();
     for doc in docs {
         let writes = facts.rendered.writes(*doc).iter();
         let mut creates = writes.filter(|write| write.created.is_some()).peekable();
@@ -75,9 +76,9 @@ fn report_uncommon(
         let Some((new, near, other, place)) = uncommon else {
             continue;
         };
-        let rule = (&RULE, "where others have");
+        let document = facts.document(doc);
         let mut finding =
-            report(rule, facts.document(doc), write, (new, near)).about(new.to_owned());
+            report(&RULE, "where others have", document, write, new, near).about(new.to_owned());
         let beside = facts
             .rendered
             .data(other)
@@ -157,10 +158,12 @@ impl<'a> DestinationNode<'a> {
         };
         let all = || self.having.iter().map(|(key, docs)| (*key, docs));
         let (near, docs) = if self.having.len() > MAX_COMPARED_KEYS {
-            let repeated = || all().filter(|(_, docs)| docs.len() >= MIN_DOCUMENTS);
-            let slips = self
-                .slips
-                .get_or_init(|| repeated().map(|(key, _)| key).collect());
+            let slips = self.slips.get_or_init(|| {
+                all()
+                    .filter(|(_, docs)| docs.len() >= MIN_DOCUMENTS)
+                    .map(|(key, _)| key)
+                    .collect()
+            });
             let near = slips
                 .of(new)
                 .into_iter()

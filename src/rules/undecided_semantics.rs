@@ -61,15 +61,22 @@ struct BothMeanings<'a> {
     deckhand: &'a SiteFacts<'a>,
 }
 
+/// Data of a document under either semantics.
+#[derive(Clone, Copy)]
+struct BothResults<'a> {
+    documented: &'a Node,
+    deckhand: &'a Node,
+}
+
 impl<'a> BothMeanings<'a> {
     /// By document id: whether the document is, or is an input of, an output that differs.
     fn reaching_differing_outputs(&self) -> Vec<bool> {
         let graph = self.deckhand.graph;
-        let differing = graph
+        let differing: Vec<DocId> = graph
             .outputs()
             .map(|(doc, _)| doc)
-            .filter(|doc| self.differs(*doc));
-        let differing: Vec<DocId> = differing.collect();
+            .filter(|doc| self.differs(*doc))
+            .collect();
         let mut needed = self.documented.graph.closure(differing.clone());
         for (doc, is_needed) in graph.closure(differing).into_iter().enumerate() {
             needed[doc] |= is_needed;
@@ -81,14 +88,14 @@ impl<'a> BothMeanings<'a> {
         self.documented.rendered.made(doc) != self.deckhand.rendered.made(doc)
             && self
                 .data(doc)
-                .is_some_and(|(documented, deckhand)| !same(documented, deckhand))
+                .is_some_and(|data| !same(data.documented, data.deckhand))
     }
 
-    fn data(&self, doc: DocId) -> Option<(&'a Node, &'a Node)> {
-        Some((
-            self.documented.rendered.data(doc)?,
-            self.deckhand.rendered.data(doc)?,
-        ))
+    fn data(&self, doc: DocId) -> Option<BothResults<'a>> {
+        Some(BothResults {
+            documented: self.documented.rendered.data(doc)?,
+            deckhand: self.deckhand.rendered.data(doc)?,
+        })
     }
 
     /// Findings at those `texts` of a document at which the two results differ.
@@ -96,17 +103,20 @@ impl<'a> BothMeanings<'a> {
         let Some(data) = self.data(doc) else {
             return Vec::new();
         };
-        let places = differing_places(data.0, data.1);
+        let places = differing_places(data.documented, data.deckhand);
         let written = self.written(doc);
         let needs = self.documented.graph.recipe(doc).needs.iter();
         let is_first = !needs.clone().any(|need| self.differs(need.doc));
         let of_text = |at: &Span| {
             let own = written.get(at).map(Vec::as_slice).unwrap_or_default();
-            let meets = |place: &&Location| {
-                own.iter()
-                    .any(|write| write.starts_with(place) || place.starts_with(write))
-            };
-            let mut met: Vec<&Location> = places.iter().filter(meets).take(MAX_SEEN).collect();
+            let mut met: Vec<&Location> = places
+                .iter()
+                .filter(|place| {
+                    own.iter()
+                        .any(|write| write.starts_with(place) || place.starts_with(write))
+                })
+                .take(MAX_SEEN)
+                .collect();
             if met.is_empty() && is_first {
                 // The text writes nothing under one of the semantics, and nothing else can be the
                 // cause.
@@ -121,7 +131,7 @@ impl<'a> BothMeanings<'a> {
         &self,
         doc: DocId,
         at: Span,
-        data: (&Node, &Node),
+        data: BothResults<'_>,
         places: &[&Location],
     ) -> Diagnostic {
         let facts = self.documented;
@@ -229,7 +239,10 @@ fn add_differing(
 /// Describes both results at a place.
 fn results(
     facts: &SiteFacts<'_>,
-    (documented, deckhand): (&Node, &Node),
+    BothResults {
+        documented,
+        deckhand,
+    }: BothResults<'_>,
     place: &Location,
 ) -> Vec<String> {
     let values = [place.get(documented), place.get(deckhand)];

@@ -15,7 +15,8 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         .iter()
         .map(|(_, document)| document)
         .filter(|document| {
-            let (schema, name) = (&document.key.schema, &document.key.name);
+            let schema = &document.key.schema;
+            let name = &document.key.name;
             catalog.covers(schema) && catalog.find(schema, name).is_none()
         });
     found.extend(undeclared.map(|document| {

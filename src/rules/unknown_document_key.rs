@@ -25,7 +25,8 @@ pub(super) fn report(
     facts: &FileFacts<'_>,
     at: Span,
     title: &str,
-    (key, near): (&str, Option<&str>),
+    key: &str,
+    near: Option<&str>,
 ) -> Diagnostic {
     let message = format!("`{title}` has an unknown key `{key}`");
     let label = Label::new(at, "expected `schema`, `metadata` or `data`");

@@ -37,7 +37,8 @@ pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId, near: Option<&NearLayer>
     };
     match near {
         Some(near) if near.is_slip => {
-            let (written, meant) = (&near.name, &layer.value);
+            let written = &near.name;
+            let meant = &layer.value;
             diagnostic.help(format!(
                 "did the policy mean `{meant}` where it has `{written}`?"
             ))

@@ -12,10 +12,8 @@ super::rule!(
 );
 
 pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem, target: Span) -> Diagnostic {
-    let (name, path) = (
-        facts.name(problem.doc),
-        facts.destination_path(problem.doc, problem.at),
-    );
+    let name = facts.name(problem.doc);
+    let path = facts.destination_path(problem.doc, problem.at);
     let message = format!("the pattern for `{path}` of `{name}` matches nothing");
     Diagnostic::new(
         &RULE,

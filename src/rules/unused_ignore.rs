@@ -34,11 +34,10 @@ pub(super) fn report(sources: &SourceMap, ignore: &Ignore, names: &[&RuleName]) 
             .fix("remove the comment", vec![edit]);
     }
     let unused: HashSet<Span> = names.iter().map(|unused| unused.span).collect();
-    let is_left = |name: &&RuleName| !unused.contains(&name.span);
     let left: Vec<&str> = ignore
         .names
         .iter()
-        .filter(is_left)
+        .filter(|name| !unused.contains(&name.span))
         .map(|name| &*name.text)
         .collect();
     let list = ignore.names[0]
@@ -58,10 +57,8 @@ pub(super) fn report(sources: &SourceMap, ignore: &Ignore, names: &[&RuleName]) 
 /// Span of the comment with the blanks before it, and of its whole line if nothing else is on it.
 fn whole(sources: &SourceMap, comment: Span) -> Span {
     let text = &**sources.get(comment.file).text();
-    let (before, after) = (
-        &text[..comment.start as usize],
-        &text[comment.end as usize..],
-    );
+    let before = &text[..comment.start as usize];
+    let after = &text[comment.end as usize..];
     let is_blank = |letter: char| letter == ' ' || letter == '\t';
     let start = before.trim_end_matches(is_blank).len();
     let rest = after.trim_start_matches(is_blank);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::SiteFacts;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
-use crate::system::deckhand::document::{Document, DocumentFault, DocumentFaultKind};
+use crate::system::deckhand::document::{Document, DocumentFaultKind};
 
 super::rule!(
     "unused-schema",
@@ -32,11 +32,12 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
 /// Whether the schema could apply to a document. One without content checks nothing, and
 /// `unusable-schema-name` reports invalid names.
 fn can_be_used(document: &Document) -> bool {
-    let unusable =
-        |fault: &DocumentFault| matches!(fault.kind, DocumentFaultKind::UnusableSchemaName { .. });
     !document.data.value.is_falsy()
         && !document.key.name.is_empty()
-        && !document.faults.iter().any(unusable)
+        && !document
+            .faults
+            .iter()
+            .any(|fault| matches!(fault.kind, DocumentFaultKind::UnusableSchemaName { .. }))
 }
 
 fn report(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {

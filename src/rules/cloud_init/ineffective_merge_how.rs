@@ -25,19 +25,25 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
 
 /// Whether another set of the site contains the part where its specification has an effect.
 fn has_effect_elsewhere(facts: &SetFacts<'_>, ineffective: &IneffectiveSpecification<'_>) -> bool {
-    let others = facts.facts.sets.sets.iter().enumerate();
-    let mut others = others.filter(|(index, _)| *index != facts.index);
+    let mut others = facts
+        .facts
+        .sets
+        .sets
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| *index != facts.index);
     others.any(|(_, set)| {
         let mut sources = set.sources.iter();
-        let has_part = |source: &&PartSource<'_>| {
-            source
-                .parts()
-                .any(|part| std::ptr::eq(part, ineffective.part))
-        };
-        sources.find(has_part).is_some_and(|source| {
-            let here = IneffectiveSpecification::of(set, source);
-            here.is_none_or(|here| !std::ptr::eq(here.part, ineffective.part))
-        })
+        sources
+            .find(|source| {
+                source
+                    .parts()
+                    .any(|part| std::ptr::eq(part, ineffective.part))
+            })
+            .is_some_and(|source| {
+                let here = IneffectiveSpecification::of(set, source);
+                here.is_none_or(|here| !std::ptr::eq(here.part, ineffective.part))
+            })
     })
 }
 
@@ -56,8 +62,10 @@ impl<'a> IneffectiveSpecification<'a> {
         if !is_known(source) {
             return None;
         }
-        let is_usable = |part: &&CloudPart| part.is_merged() && !part.data.is_null();
-        let merged: Vec<&CloudPart> = source.parts().filter(is_usable).collect();
+        let merged: Vec<&CloudPart> = source
+            .parts()
+            .filter(|part| part.is_merged() && !part.data.is_null())
+            .collect();
         let mut specified =
             mergeable(source).filter_map(|part| Some((part, specification_at(part)?)));
         let (part, at) = specified.next()?;
@@ -93,10 +101,11 @@ fn is_known(source: &PartSource<'_>) -> bool {
 
 /// Whether no other part of the source was meant to be merged, including parts that are dropped.
 fn is_alone(source: &PartSource<'_>, only: &CloudPart) -> bool {
-    let is_other = |part: &&CloudPart| !std::ptr::eq(*part, only);
-    let is_meant = |part: &CloudPart| part.is_merged() || !part.faults.is_empty();
     let mut reads = source.files.iter().filter_map(|file| file.read);
-    !source.parts().filter(is_other).any(is_meant)
+    !source
+        .parts()
+        .filter(|part| !std::ptr::eq(*part, only))
+        .any(|part| part.is_merged() || !part.faults.is_empty())
         && reads.all(|read| read.faults.is_empty() && read.aborted.is_none())
 }
 
@@ -119,8 +128,9 @@ fn report(source: &PartSource<'_>, ineffective: &IneffectiveSpecification<'_>) -
         None => of_only(source.kind, ineffective.dialect),
         Some(_) => of_several(source.kind, ineffective.dialect),
     };
-    let finding = Diagnostic::new(&RULE, message, Label::new(ineffective.at, label));
-    let finding = finding.note(note).help(help);
+    let finding = Diagnostic::new(&RULE, message, Label::new(ineffective.at, label))
+        .note(note)
+        .help(help);
     match (ineffective.dialect, ineffective.other) {
         (Dialect::Current, Some(other)) => {
             finding.related(other.at, "this part has no merge specification")

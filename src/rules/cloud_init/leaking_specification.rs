@@ -8,7 +8,6 @@ use crate::merge;
 use crate::merge::cloud_init::{Class, Dialect, Fact, Kept, SpecificationKeys};
 use crate::render::{CombineProblem, ProblemKind};
 use crate::system::cloud_init::PartSource;
-use crate::system::cloud_init::part::CloudPart;
 
 super::super::rule!(
     "leaking-specification",
@@ -38,14 +37,12 @@ fn report(facts: &SetFacts<'_>, doc: DocId, source: &PartSource<'_>) -> Option<D
     let (key, _) = SpecificationKeys::by(data).how?;
     let name = key.as_str()?;
     let erases = erases(facts, doc);
-    let is_beside = |part: &CloudPart| {
-        let entry = part
-            .data
+    let is_beside = source.parts().any(|part| {
+        part.data
             .as_mapping()
-            .and_then(|mapping| mapping.get_entry(name));
-        entry.is_some_and(|(own, _)| own.span == key.span)
-    };
-    let is_beside = source.parts().any(is_beside);
+            .and_then(|mapping| mapping.get_entry(name))
+            .is_some_and(|(own, _)| own.span == key.span)
+    });
     if is_beside && !erases {
         return None;
     }

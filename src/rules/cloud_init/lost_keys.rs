@@ -50,15 +50,14 @@ fn report_part(
     promises: &Promises,
 ) -> Vec<Diagnostic> {
     let of = |wanted: &[Replaced]| -> Vec<&Notice> {
-        let is_wanted = |fact| {
-            wanted
-                .iter()
-                .any(|replaced| fact == Fact::Replaced(*replaced))
-        };
         notices
             .iter()
             .copied()
-            .filter(|notice| is_wanted(notice.fact))
+            .filter(|notice| {
+                wanted
+                    .iter()
+                    .any(|replaced| notice.fact == Fact::Replaced(*replaced))
+            })
             .collect()
     };
     let lost = of(&[Replaced::Items, Replaced::Key]);
@@ -123,15 +122,15 @@ fn report_lower(
     merged: &MergedDocument<'_>,
     notices: &[&Notice],
 ) -> Vec<Diagnostic> {
-    let is_lost = |notice: &&&Notice| {
-        let is_list = notice.old_class == Some(Class::List);
-        notice.fact == Fact::Lost(Kept::NoListRecursion) && is_list && !notice.is_contained
-    };
     if merged.part.is_some() {
         return Vec::new();
     }
     let mut by_winner: Vec<(Option<SourceKind>, Vec<&Notice>)> = Vec::new();
-    for notice in notices.iter().filter(is_lost) {
+    let lost = notices.iter().filter(|notice| {
+        let is_list = notice.old_class == Some(Class::List);
+        notice.fact == Fact::Lost(Kept::NoListRecursion) && is_list && !notice.is_contained
+    });
+    for notice in lost {
         let winner = source_of(set.set, notice.old.file);
         match by_winner.iter_mut().find(|(known, _)| *known == winner) {
             Some((_, notices)) => notices.push(notice),
@@ -184,17 +183,18 @@ fn title<'a>(set: &SetFacts<'_>, merged: &'a MergedDocument<'_>) -> &'a str {
 
 /// Source that a file's parts belong to.
 fn source_of(set: &Set<'_>, file: FileId) -> Option<SourceKind> {
-    let has_file = |part: &CloudPart| part.span.file == file;
     set.sources
         .iter()
-        .find(|source| source.parts().any(has_file))
+        .find(|source| source.parts().any(|part| part.span.file == file))
         .map(|source| source.kind)
 }
 
 /// Formats the places of keys; `None` if one of them must not be shown.
 fn names(merged: &MergedDocument<'_>, notices: &[&Notice]) -> Option<Vec<String>> {
-    let name = |notice: &&Notice| merged.shown(&notice.place).filter(|_| !notice.secret);
-    notices.iter().map(name).collect()
+    notices
+        .iter()
+        .map(|notice| merged.shown(&notice.place).filter(|_| !notice.secret))
+        .collect()
 }
 
 /// Keys overridden by one value.
@@ -213,8 +213,12 @@ impl LostKeys {
             None => format!("keys {whose} are lost: {winner} them"),
             Some([name]) => format!("`{name}` {whose} is lost: {winner} it"),
             Some(names) => {
-                let shown = names.iter().take(MAX_NAMED).map(|name| format!("`{name}`"));
-                let shown = shown.collect::<Vec<_>>().join(", ");
+                let shown = names
+                    .iter()
+                    .take(MAX_NAMED)
+                    .map(|name| format!("`{name}`"))
+                    .collect::<Vec<_>>()
+                    .join(", ");
                 let more = match names.len().saturating_sub(MAX_NAMED) {
                     0 => String::new(),
                     more => format!(" and {more} more"),

@@ -215,8 +215,8 @@ fn report_notices(merged: &MergedDocument<'_>, notices: &[&Notice]) -> Vec<Diagn
     {
         let last = findings
             .iter_mut()
-            .rfind(|finding| finding.rule.name == rule);
-        let last = last.expect("the first findings of a rule are reported");
+            .rfind(|finding| finding.rule.name == rule)
+            .expect("the first findings of a rule are reported");
         last.notes.push(further(
             merged,
             count - MAX_FINDINGS,

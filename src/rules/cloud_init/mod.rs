@@ -148,22 +148,26 @@ impl UserDataFacts<'_> {
 pub(crate) fn report_user_data(facts: &UserDataFacts<'_>) -> Vec<Diagnostic> {
     let read = facts.read;
     let of_parts = read.parts.iter().flat_map(causes);
-    let used = read.faults.iter().chain(of_parts);
-    let used = used.filter_map(|fault| report_fault(facts, fault, None));
-    let given_up = read.aborted.iter();
-    let given_up =
-        given_up.filter_map(|fault| report_fault(facts, fault, Some(FaultCost::UserData)));
+    let used = read
+        .faults
+        .iter()
+        .chain(of_parts)
+        .filter_map(|fault| report_fault(facts, fault, None));
+    let given_up = read
+        .aborted
+        .iter()
+        .filter_map(|fault| report_fault(facts, fault, Some(FaultCost::UserData)));
     let templates = read.parts.iter().filter(|part| match part.kind {
         PartKind::Template => true,
         PartKind::CloudConfig | PartKind::JsonPatch(_) | PartKind::Other(_) => false,
     });
     let handlers = read.parts.iter().filter(|part| part.is_part_handler());
     let sound_handlers = handlers.filter(|part| part.faults.is_empty());
-    let found = used
+    let mut found: Vec<Diagnostic> = used
         .chain(given_up)
         .chain(templates.map(unrendered_template::report))
-        .chain(sound_handlers.map(unexecuted_part_handler::report));
-    let mut found: Vec<Diagnostic> = found.collect();
+        .chain(sound_handlers.map(unexecuted_part_handler::report))
+        .collect();
     for finding in &mut found {
         name_origin(facts.sources, finding);
     }
@@ -249,14 +253,13 @@ pub(super) fn report(facts: &SiteFacts<'_>) -> Vec<Diagnostic> {
     };
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut known: HashSet<(&str, Span, String)> = HashSet::new();
-    let looks = |look| {
+    let checks = wanted(facts.settings, |look| {
         if let CheckKind::Set(run) = look {
             Some(run)
         } else {
             None
         }
-    };
-    let checks = wanted(facts.settings, looks);
+    });
     for (index, set) in facts.sets.sets.iter().enumerate() {
         let facts_of_set = SetFacts { facts, set, index };
         let mut of_set = Vec::new();

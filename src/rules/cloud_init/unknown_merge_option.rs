@@ -96,7 +96,8 @@ impl Unknown<'_> {
     }
 
     fn cause(&self) -> OptionError {
-        let (class, word) = (self.request.class, &*self.option.word.value);
+        let class = self.request.class;
+        let word = &*self.option.word.value;
         let holds = |marks: &[char]| word.contains(marks);
         let swallowed = Class::ALL
             .into_iter()
@@ -133,7 +134,8 @@ impl Unknown<'_> {
 
     /// Equivalent in this dialect of a word of the other.
     fn in_this_dialect(&self) -> Option<&'static str> {
-        let (class, word) = (self.request.class, as_spelled(&self.option.word.value));
+        let class = self.request.class;
+        let word = as_spelled(&self.option.word.value);
         match self.dialect() {
             Dialect::Current => class.modern_option(&word),
             Dialect::Documented => {
@@ -185,7 +187,8 @@ impl Unknown<'_> {
     fn with_help(&self, finding: Diagnostic, cause: &OptionError) -> Diagnostic {
         let help: String = match cause {
             OptionError::SwallowedClass(other) => {
-                let (class, other) = (self.request.class.as_str(), other.as_str());
+                let class = self.request.class.as_str();
+                let other = other.as_str();
                 format!("separate the classes: `{class}(...)+{other}(...)`")
             }
             OptionError::Parenthesis => "remove the parenthesis".into(),
@@ -245,8 +248,9 @@ impl Unknown<'_> {
 
 /// The only other class that has this option, if there is exactly one.
 fn elsewhere(class: Class, word: &str, dialect: Dialect) -> Option<Class> {
-    let has = |other: &Class| *other != class && other.options(dialect).contains(&word);
-    let mut others = Class::ALL.into_iter().filter(has);
+    let mut others = Class::ALL
+        .into_iter()
+        .filter(|other| *other != class && other.options(dialect).contains(&word));
     others.next().filter(|_| others.next().is_none())
 }
 

@@ -94,8 +94,9 @@ fn report_mapping(
     mapping: &Mapping,
 ) -> Diagnostic {
     let name = key.as_str().unwrap_or("merge_how");
-    let meant = as_written(mapping).filter(|_| !failure.secret);
-    let meant = meant.filter(|meant| !meant.contains(char::is_control));
+    let meant = as_written(mapping)
+        .filter(|_| !failure.secret)
+        .filter(|meant| !meant.contains(char::is_control));
     let help = match meant {
         Some(meant) => format!("write `{name}: {meant}`"),
         None => format!(
@@ -250,11 +251,11 @@ fn reason(merged: &MergedDocument<'_>, reason: &Reason) -> Option<UnmergedPartMe
     const LIST: &str = "write a list of operations, each with `op` and `path`";
     const POINTER: &str = "write `~0` for `~`, `~1` for `/`, and `/` before each key";
     const EARLIER: &str = "check the result of the parts before the patch";
-    let whole = || "the merged data".to_owned();
     let at = |place| {
-        merged
-            .shown(place)
-            .map_or_else(whole, |place| format!("`{place}`"))
+        merged.shown(place).map_or_else(
+            || "the merged data".to_owned(),
+            |place| format!("`{place}`"),
+        )
     };
     let leads =
         |member: &Member, where_to: String| format!("`{}` leads {where_to}", member.as_str());

@@ -61,7 +61,7 @@ fn report(facts: &SetFacts<'_>, unused: &UnusedVendorData) -> Option<Diagnostic>
     let by = match unused.why {
         WhyUnused::Disabled(by) => by,
         WhyUnused::InvalidHandlers(at, kind) => {
-            return Some(report_handlers(facts, (at, kind), key, first));
+            return Some(report_handlers(facts, at, kind, key, first));
         }
     };
     let message = format!(
@@ -90,7 +90,8 @@ fn report(facts: &SetFacts<'_>, unused: &UnusedVendorData) -> Option<Diagnostic>
 /// Finding for a list of types at which cloud-init fails.
 fn report_handlers(
     facts: &SetFacts<'_>,
-    (at, kind): (Span, &str),
+    at: Span,
+    kind: &str,
     key: &str,
     first: &CloudPart,
 ) -> Diagnostic {
