@@ -145,15 +145,14 @@ impl SecretFiles {
 
     /// Whether a file is secret under exactly this path.
     pub(crate) fn have(&self, path: &RepoPath) -> bool {
-        let has = |(folder, globs): &(RepoPath, GlobSet)| {
+        self.declared.iter().any(|(folder, globs)| {
             let path = if folder.is_root() {
                 path.clone()
             } else {
                 folder.join(path.as_str())
             };
             globs.is_match(path.as_str())
-        };
-        self.declared.iter().any(has)
+        })
     }
 
     /// Whether `path` of `tree`, or the file it links to, is secret.
@@ -182,7 +181,7 @@ pub(crate) fn sets_of_site<'a>(
                 .iter()
                 .map(|(kind, globs)| PartSource {
                     kind: *kind,
-                    files: files(*kind, globs, (name, site_type), given)
+                    files: files(*kind, globs, name, site_type, given)
                         .into_iter()
                         .map(|path| given[path].clone())
                         .collect(),
@@ -207,17 +206,19 @@ pub(crate) fn sets_of_site<'a>(
 fn files<'a>(
     kind: SourceKind,
     globs: &[Arc<str>],
-    (site, site_type): (Option<&str>, Option<&str>),
+    site: Option<&str>,
+    site_type: Option<&str>,
     given: &BTreeMap<&'a RepoPath, GivenFile<'a>>,
 ) -> Vec<&'a RepoPath> {
-    let fill = |glob: &Arc<str>| {
+    let mut files = Vec::new();
+    let mut known = BTreeSet::new();
+    let globs = globs.iter().filter_map(|glob| {
         let is_of_site = site.is_some() || !glob.contains(SITE) && !glob.contains(TYPE);
         let name = globset::escape(site.unwrap_or_default());
         let site_type = globset::escape(site_type.unwrap_or_default());
         is_of_site.then(|| fill_placeholders(glob, &name, &site_type))
-    };
-    let (mut files, mut known) = (Vec::new(), BTreeSet::new());
-    for glob in globs.iter().filter_map(fill) {
+    });
+    for glob in globs {
         files.extend(
             matching(glob, given)
                 .into_iter()

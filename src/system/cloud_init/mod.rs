@@ -141,12 +141,15 @@ impl<'a> Set<'a> {
 
     /// Merge rules of each part by the original documentation.
     pub(crate) fn as_documented(&self) -> Vec<(&'a CloudPart, MergeRules)> {
-        let of_source = |source: &PartSource<'a>| {
-            let parts: Vec<&CloudPart> = source.parts().filter(|part| part.is_merged()).collect();
-            let all_rules = all_rules(Dialect::Documented, source.kind, &parts);
-            parts.into_iter().zip(all_rules).collect::<Vec<_>>()
-        };
-        self.sources.iter().flat_map(of_source).collect()
+        self.sources
+            .iter()
+            .flat_map(|source| {
+                let parts: Vec<&CloudPart> =
+                    source.parts().filter(|part| part.is_merged()).collect();
+                let all_rules = all_rules(Dialect::Documented, source.kind, &parts);
+                parts.into_iter().zip(all_rules).collect::<Vec<_>>()
+            })
+            .collect()
     }
 
     /// Removes the parts after one at which cloud-init fails (`stages.py`, `consume_data`), except in
@@ -176,10 +179,9 @@ impl<'a> Set<'a> {
     /// Sources that have files and are read by cloud-init.
     pub(crate) fn read_sources(&self) -> impl Iterator<Item = &PartSource<'a>> {
         let reads_conf_d = self.conf_d() == ConfD::Read;
-        let is_read = move |it: &&PartSource<'a>| {
-            !it.files.is_empty() && (reads_conf_d || it.kind != SourceKind::ConfD)
-        };
-        self.sources.iter().filter(is_read)
+        self.sources.iter().filter(move |source| {
+            !source.files.is_empty() && (reads_conf_d || source.kind != SourceKind::ConfD)
+        })
     }
 }
 
@@ -217,7 +219,8 @@ impl<'a> Sets<'a> {
             recipes: Vec::new(),
             members: Vec::new(),
         };
-        let (mut unused, mut disabled) = (Vec::new(), Vec::new());
+        let mut unused = Vec::new();
+        let mut disabled = Vec::new();
         for (index, set) in sets.iter_mut().enumerate() {
             let left_out = vendor::leave_out(set);
             set.stop_at_failure(&left_out.sources);
@@ -377,7 +380,7 @@ impl<'a> Lowering<'a> {
 
     /// Adds the parts of a source, and returns the layers to merge.
     fn layers(&mut self, index: usize, set: &Set<'a>, source: &PartSource<'a>) -> Vec<Layer> {
-        let layers = steps(set.dialect, source)
+        steps(set.dialect, source)
             .into_iter()
             .filter_map(|(part, strategy)| {
                 let doc = self.add_part(index, source.kind, part);
@@ -385,8 +388,8 @@ impl<'a> Lowering<'a> {
                 let at = part.specification().unwrap_or(part.at);
                 let strategy = strategy.filter(|_| usable)?;
                 Some(Layer { doc, strategy, at })
-            });
-        layers.collect()
+            })
+            .collect()
     }
 
     fn add_part(&mut self, set: usize, source: SourceKind, part: &'a CloudPart) -> DocId {
@@ -469,15 +472,14 @@ fn leaks_merge_type(dialect: Dialect, sources: &[&PartSource<'_>]) -> bool {
 
 /// Layers that combine whole sources, highest priority first.
 fn combined(set: &Set<'_>, sources: &[LowerSource]) -> Vec<Layer> {
-    let layer = |(source, rules): (&LowerSource, MergeRules)| Layer {
-        doc: source.doc,
-        strategy: Strategy::CloudInit(rules),
-        at: source.at,
-    };
     sources
         .iter()
         .zip(rules_of_sources(set, sources.len()))
-        .map(layer)
+        .map(|(source, rules)| Layer {
+            doc: source.doc,
+            strategy: Strategy::CloudInit(rules),
+            at: source.at,
+        })
         .collect()
 }
 
@@ -514,16 +516,19 @@ fn rules_of_sources(set: &Set<'_>, count: usize) -> Vec<MergeRules> {
 fn steps<'a>(dialect: Dialect, source: &PartSource<'a>) -> Vec<(&'a CloudPart, Option<Strategy>)> {
     let parts: Vec<&CloudPart> = source.parts().filter(|part| part.is_merged()).collect();
     let all_rules = all_rules(dialect, source.kind, &parts);
-    let steps = parts.into_iter().zip(all_rules).map(|(part, rules)| {
-        let strategy = match &part.kind {
-            PartKind::JsonPatch(patch) => patch.clone().map(Strategy::JsonPatch),
-            PartKind::CloudConfig | PartKind::Template | PartKind::Other(_) => {
-                Some(Strategy::CloudInit(rules))
-            }
-        };
-        (part, strategy)
-    });
-    steps.collect()
+    parts
+        .into_iter()
+        .zip(all_rules)
+        .map(|(part, rules)| {
+            let strategy = match &part.kind {
+                PartKind::JsonPatch(patch) => patch.clone().map(Strategy::JsonPatch),
+                PartKind::CloudConfig | PartKind::Template | PartKind::Other(_) => {
+                    Some(Strategy::CloudInit(rules))
+                }
+            };
+            (part, strategy)
+        })
+        .collect()
 }
 
 /// Merge rules for each part of a source.
@@ -535,11 +540,13 @@ fn all_rules(dialect: Dialect, kind: SourceKind, parts: &[&CloudPart]) -> Vec<Me
             } else {
                 Default::Many
             };
-            let rules = |part: &&CloudPart| MergeRules::Current {
-                header: part.header.clone(),
-                default,
-            };
-            parts.iter().map(rules).collect()
+            parts
+                .iter()
+                .map(|part| MergeRules::Current {
+                    header: part.header.clone(),
+                    default,
+                })
+                .collect()
         }
         (Dialect::Documented, true) => {
             let parts = parts.iter();

@@ -373,8 +373,9 @@ impl CloudPart {
     pub(crate) fn specification(&self) -> Option<Span> {
         let own = ["merge_how", "merge_type"]
             .into_iter()
-            .find_map(|key| self.data.get(key));
-        let own = own.filter(|node| !node.is_null()).map(|node| node.span);
+            .find_map(|key| self.data.get(key))
+            .filter(|node| !node.is_null())
+            .map(|node| node.span);
         own.or_else(|| self.header.as_ref().map(|header| header.span))
     }
 }

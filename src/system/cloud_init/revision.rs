@@ -31,8 +31,8 @@ impl CloudPart {
         } else {
             metadata
         };
-        let entries = [(METADATA, metadata), (DATA, self.data.clone())];
-        let entries = entries.map(|(key, node)| (Key::string(key, here), node));
+        let entries = [(METADATA, metadata), (DATA, self.data.clone())]
+            .map(|(key, node)| (Key::string(key, here), node));
         mapping(entries.into_iter().collect(), self.span)
     }
 

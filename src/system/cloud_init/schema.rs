@@ -26,20 +26,24 @@ pub fn violations(data: &Node) -> Vec<Violation> {
 const KEYS: [&str; 2] = ["merge_how", "merge_type"];
 
 fn violations_at(key: &str, data: &Node) -> Vec<Violation> {
-    let is_here = |violation: &Violation| match violation.location.0.first() {
-        Some(Piece::Key(first)) => first.as_str() == Some(key),
-        Some(Piece::Index(_)) | None => false,
-    };
     let of = |form: &FormSchema| {
         let violations = form.violations(data).into_iter();
-        violations.filter(is_here).collect::<Vec<_>>()
+        violations
+            .filter(|violation| match violation.location.0.first() {
+                Some(Piece::Key(first)) => first.as_str() == Some(key),
+                Some(Piece::Index(_)) | None => false,
+            })
+            .collect::<Vec<_>>()
     };
-    let (as_text, as_list) = (of(&TEXT), of(&LIST));
+    let as_text = of(&TEXT);
+    let as_list = of(&LIST);
     if as_text.is_empty() || as_list.is_empty() {
         return Vec::new();
     }
-    let is_inside = |violation: &Violation| violation.location.0.len() > 1;
-    if as_list.iter().any(is_inside) {
+    if as_list
+        .iter()
+        .any(|violation| violation.location.0.len() > 1)
+    {
         return as_list;
     }
     [as_text, as_list].concat()

@@ -50,11 +50,13 @@ pub(super) struct LeftOut<'a> {
 /// that cloud-init passes over.
 pub(super) fn leave_out<'a>(set: &mut Set<'a>) -> LeftOut<'a> {
     let mut left_out = LeftOut::default();
-    let is_there = |(kind, _): &(SourceKind, &str)| {
-        let mut sources = set.sources.iter().filter(|source| source.kind == *kind);
-        sources.any(|source| source.parts().next().is_some())
-    };
-    let there: Vec<(SourceKind, &str)> = SWITCHES.into_iter().filter(is_there).collect();
+    let there: Vec<(SourceKind, &str)> = SWITCHES
+        .into_iter()
+        .filter(|(kind, _)| {
+            let mut sources = set.sources.iter().filter(|source| source.kind == *kind);
+            sources.any(|source| source.parts().next().is_some())
+        })
+        .collect();
     if there.is_empty() {
         return left_out;
     }
@@ -158,10 +160,9 @@ fn not_enabled(switch: Option<&Node>) -> Option<WhyUnused> {
 
 /// Python's `util.is_true`.
 fn is_true(node: &Node) -> bool {
-    let is_word = |text: &str| ["true", "1", "on", "yes"].contains(&text);
     match &node.value {
         Value::Bool(enabled) => *enabled,
-        Value::String(text) => is_word(text.to_lowercase().trim()),
+        Value::String(text) => ["true", "1", "on", "yes"].contains(&text.to_lowercase().trim()),
         Value::Int(number) => *number == 1,
         Value::Null
         | Value::BigInt(_)

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::catalog::Catalog;
-use super::document::{Document, SubstitutionSource};
+use super::document::Document;
 use super::{DeckhandOptions, Site, secret_reference};
 use crate::graph::{DocId, Graph, Recipe};
 use crate::yaml::diff::same_entries;
@@ -49,16 +49,18 @@ impl<'a> Site<'a> {
             self.relations.clone(),
         );
         let is_changed = |doc: DocId| changed_flags[doc.index()];
-        let recipes = site.iter().map(|(doc, document)| {
-            // A recipe refers to spans in the parent's text.
-            if is_changed(doc) || site.parent(doc).is_some_and(is_changed) {
-                // Its problems are already known.
-                Arc::new(site.recipe(doc, document, options, &mut Vec::new()))
-            } else {
-                graph.recipes[doc.index()].clone()
-            }
-        });
-        let recipes: Vec<Arc<Recipe>> = recipes.collect();
+        let recipes: Vec<Arc<Recipe>> = site
+            .iter()
+            .map(|(doc, document)| {
+                // A recipe refers to spans in the parent's text.
+                if is_changed(doc) || site.parent(doc).is_some_and(is_changed) {
+                    // Its problems are already known.
+                    Arc::new(site.recipe(doc, document, options, &mut Vec::new()))
+                } else {
+                    graph.recipes[doc.index()].clone()
+                }
+            })
+            .collect();
         let Graph {
             semantics,
             missing_source,
@@ -83,14 +85,10 @@ fn layer(document: &Document) -> Option<&str> {
 
 /// Whether two documents agree in everything that relations depend on.
 fn has_same_relations(then: &Document, now: &Document) -> bool {
-    let is_policy = |document: &Document| document.layer_order.is_some();
     let has_same_selector = match (&then.parent_selector, &now.parent_selector) {
         (Some(then), Some(now)) => same_entries(&then.labels, &now.labels),
         (None, None) => true,
         (Some(_), None) | (None, Some(_)) => false,
-    };
-    let has_same_name = |(then, now): (&SubstitutionSource, &SubstitutionSource)| {
-        then.schema.value == now.schema.value && then.name.value == now.name.value
     };
     then.key == now.key
         && then.control == now.control
@@ -102,8 +100,10 @@ fn has_same_relations(then: &Document, now: &Document) -> bool {
         && has_same_selector
         && same_entries(&then.labels, &now.labels)
         && then.sources.len() == now.sources.len()
-        && then.sources.iter().zip(&now.sources).all(has_same_name)
+        && then.sources.iter().zip(&now.sources).all(|(then, now)| {
+        then.schema.value == now.schema.value && then.name.value == now.name.value
+    })
         && secret_reference(then) == secret_reference(now)
         // Policies and catalogs affect other documents.
-        && ![then, now].into_iter().any(|it| is_policy(it) || Catalog::is_catalog(it))
+        && ![then, now].into_iter().any(|it| it.layer_order.is_some() || Catalog::is_catalog(it))
 }

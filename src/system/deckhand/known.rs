@@ -101,8 +101,9 @@ impl KnownToThreads {
     /// Runs `work` with a cache. A cache is dropped if `work` panics, as it may be inconsistent.
     pub(crate) fn lend<T>(&self, work: impl FnOnce(&mut KnownTexts) -> T) -> T {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = idle().pop();
-        let mut known = known.unwrap_or_else(|| KnownTexts::of(self.patterns.clone()));
+        let mut known = idle()
+            .pop()
+            .unwrap_or_else(|| KnownTexts::of(self.patterns.clone()));
         let value = work(&mut known);
         idle().push(known);
         value

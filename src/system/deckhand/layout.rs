@@ -366,7 +366,8 @@ pub(crate) fn clashes<'p>(
             }
             last = "";
             if reported.insert(name) {
-                let (path, other_path) = (RepoPath::new(name), RepoPath::new(other_path));
+                let path = RepoPath::new(name);
+                let other_path = RepoPath::new(other_path);
                 clashes.push(LayoutProblem::Clash {
                     file,
                     path,
@@ -410,12 +411,12 @@ impl Layout {
         let mut folder = Some(from.clone());
         while let Some(root) = folder {
             let mut layout = Self::empty(root.clone());
-            let sites = layout.list(tree, &root.join("site"), (&root, None))?;
+            let sites = layout.list(tree, &root.join("site"), &root, None)?;
             let is_there =
                 |entries: &[Entry]| entries.iter().any(|entry| entry.kind != EntryKind::Missing);
             if is_there(&sites) || !layout.unread.is_empty() {
-                let global = layout.list(tree, &root.join("global"), (&root, None))?;
-                let types = layout.list(tree, &root.join("type"), (&root, None))?;
+                let global = layout.list(tree, &root.join("global"), &root, None)?;
+                let types = layout.list(tree, &root.join("type"), &root, None)?;
                 let defined = sites
                     .iter()
                     .any(|entry| Self::may_be_definition(&entry.path));
@@ -448,7 +449,7 @@ impl Layout {
             let mut layout = Self::empty(root.clone());
             for name in &names {
                 let folder = root.join("site").join(name);
-                entries.extend(layout.list(tree, &folder, (&root, None))?);
+                entries.extend(layout.list(tree, &folder, &root, None)?);
                 let definition = layout.definition_of(name);
                 let mut defines = entries.iter().map(|entry| (&entry.path, entry.kind));
                 defined += usize::from(defines.any(|it| it == (&definition, EntryKind::File)));
@@ -468,7 +469,7 @@ impl Layout {
     fn with_layers(mut self, tree: &dyn Tree, mut entries: Vec<Entry>) -> Result<Self, Error> {
         let root = self.root.clone();
         for layer in ["global", "type"] {
-            entries.extend(self.list(tree, &root.join(layer), (&root, None))?);
+            entries.extend(self.list(tree, &root.join(layer), &root, None)?);
         }
         self.add(tree, entries.iter(), &root, None);
         Ok(self)
@@ -489,7 +490,7 @@ impl Layout {
             .unread
             .extend(nested.filter_map(|entry| nested_in(tree, entry, root, None)));
         for layer in LAYERS {
-            layout.list(tree, &root.join(layer), (root, None))?;
+            layout.list(tree, &root.join(layer), root, None)?;
         }
         Ok(layout)
     }
@@ -519,7 +520,7 @@ impl Layout {
     ) -> Result<(), Error> {
         let mut entries = Vec::new();
         for layer in LAYERS {
-            entries.extend(self.list(tree, &root.join(layer), (root, Some(index)))?);
+            entries.extend(self.list(tree, &root.join(layer), root, Some(index))?);
         }
         self.add(tree, entries.iter(), root, Some(index));
         Ok(())
@@ -531,7 +532,8 @@ impl Layout {
         &mut self,
         tree: &dyn Tree,
         folder: &RepoPath,
-        (root, repository): (&RepoPath, Option<usize>),
+        root: &RepoPath,
+        repository: Option<usize>,
     ) -> Result<Vec<Entry>, Error> {
         let entries = tree.entries(folder)?;
         let is_searched =
@@ -545,7 +547,7 @@ impl Layout {
         listed.extend(linked.entries);
         let unread = linked.unread.into_iter();
         self.unread
-            .extend(unread.filter_map(|(link, why)| unread_link(&link, why, (root, repository))));
+            .extend(unread.filter_map(|(link, why)| unread_link(&link, why, root, repository)));
         listed.sort_by(|one, other| one.path.cmp(&other.path));
         // A tracked file may be missing in a folder that became a link.
         let read: BTreeSet<RepoPath> = listed
@@ -612,8 +614,10 @@ impl Layout {
     /// Further repositories in the first document of a site definition; `None` if it has no
     /// `repositories`.
     pub(crate) fn repositories_of(definition: &Node) -> Option<Vec<NamedRepository>> {
-        let named = definition.get("data")?.get("repositories")?.as_mapping()?;
-        let named = named
+        let named = definition
+            .get("data")?
+            .get("repositories")?
+            .as_mapping()?
             .iter()
             .filter_map(|(key, node)| NamedRepository::read(key, node));
         // `site` is the name of the main repository itself (`pegleg.md` 1.1).
@@ -728,8 +732,11 @@ impl Layout {
     /// Sites without a definition.
     pub(crate) fn undefined_sites(&self) -> Vec<Arc<str>> {
         let defined: BTreeSet<&RepoPath> = self.files.iter().map(|file| &file.path).collect();
-        let is_undefined = |site: &&Arc<str>| !defined.contains(&self.definition_of(site));
-        self.sites.iter().filter(is_undefined).cloned().collect()
+        self.sites
+            .iter()
+            .filter(|site| !defined.contains(&self.definition_of(site)))
+            .cloned()
+            .collect()
     }
 
     /// Returns the sites with their files, once the files have been read. For each of
@@ -762,9 +769,11 @@ impl Layout {
                 };
                 // Further repositories count in the order of the definition.
                 let in_order = std::iter::once(None).chain(repositories.iter().copied().map(Some));
-                let of_site = in_order.flat_map(|repository| self.files_of(repository));
-                let of_site = of_site.filter(|at| scope.concerns(&self.files[*at].place));
-                let of_site = of_site.map(|at| files[at].0).collect();
+                let of_site = in_order
+                    .flat_map(|repository| self.files_of(repository))
+                    .filter(|at| scope.concerns(&self.files[*at].place))
+                    .map(|at| files[at].0)
+                    .collect();
                 Some(SiteFiles {
                     name: site.clone(),
                     site_type: definition.site_type.value.clone(),
@@ -834,14 +843,12 @@ impl Layout {
         problems: &mut Vec<LayoutProblem>,
     ) {
         let site_type = &definition.site_type;
-        let is_read = |repository: &Option<usize>| {
-            repository.is_none_or(|index| repositories.contains(&index))
-        };
-        let types = self
+        let types: BTreeSet<&str> = self
             .types
             .iter()
-            .filter(|(repository, _)| is_read(repository));
-        let types: BTreeSet<&str> = types.map(|(_, name)| &**name).collect();
+            .filter(|(repository, _)| repository.is_none_or(|index| repositories.contains(&index)))
+            .map(|(_, name)| &**name)
+            .collect();
         if types.contains(&*site_type.value) {
             return;
         }
@@ -870,20 +877,23 @@ impl Layout {
             format!("type/{site_type}"),
             format!("site/{site}"),
         ];
-        let others = layers.iter().flat_map(|layer| {
-            let layer = self.root.join(layer);
-            let own = self.files.iter().filter(|file| file.repository.is_none());
-            let below = own.filter_map(|file| file.path.below(&layer)?.split_once('/'));
-            let folders: BTreeSet<&str> = below.map(|(folder, _)| folder).collect();
-            let has_own = folders.contains(&*revision.value);
-            let others = folders
-                .into_iter()
-                .filter(|folder| has_own && **folder != *revision.value && is_revision(folder));
-            others.map(|folder| layer.join(folder)).collect::<Vec<_>>()
-        });
-        let others: Vec<RepoPath> = others.collect();
+        let others: Vec<RepoPath> = layers
+            .iter()
+            .flat_map(|layer| {
+                let layer = self.root.join(layer);
+                let own = self.files.iter().filter(|file| file.repository.is_none());
+                let below = own.filter_map(|file| file.path.below(&layer)?.split_once('/'));
+                let folders: BTreeSet<&str> = below.map(|(folder, _)| folder).collect();
+                let has_own = folders.contains(&*revision.value);
+                let others = folders
+                    .into_iter()
+                    .filter(|folder| has_own && **folder != *revision.value && is_revision(folder));
+                others.map(|folder| layer.join(folder)).collect::<Vec<_>>()
+            })
+            .collect();
         if !others.is_empty() {
-            let (site, revision) = (site.clone(), revision.clone());
+            let site = site.clone();
+            let revision = revision.clone();
             problems.push(LayoutProblem::IgnoredRevision {
                 site,
                 revision,
@@ -916,11 +926,12 @@ fn nested_in(
         None => return None,
     };
     let files = tree.files_of_nested(&entry.path);
-    let is_document = |file: &RepoPath| {
-        let file = entry.path.join(file.as_str());
-        file.as_str().ends_with(".yaml") && in_layer(&file).is_some()
-    };
-    let has_documents = files.is_none_or(|files| files.iter().any(is_document));
+    let has_documents = files.is_none_or(|files| {
+        files.iter().any(|file| {
+            let file = entry.path.join(file.as_str());
+            file.as_str().ends_with(".yaml") && in_layer(&file).is_some()
+        })
+    });
     let Entry {
         path,
         content,
@@ -944,7 +955,8 @@ fn nested_in(
 fn unread_link(
     entry: &Entry,
     why: NotFollowed,
-    (root, repository): (&RepoPath, Option<usize>),
+    root: &RepoPath,
+    repository: Option<usize>,
 ) -> Option<UnreadFolder> {
     let place = place_of_folder(entry.path.below(root)?)?;
     let Entry {
@@ -1054,9 +1066,9 @@ impl Definition {
             return None;
         };
         let repositories = root.and_then(Layout::repositories_of);
-        let revision = data.and_then(|(_, data)| data.get("revision"));
-        let revision =
-            revision.and_then(|node| Some(Spanned::new(node.as_str()?.into(), node.span)));
+        let revision = data
+            .and_then(|(_, data)| data.get("revision"))
+            .and_then(|node| Some(Spanned::new(node.as_str()?.into(), node.span)));
         let site_type = Spanned::new(name.clone().into(), *span);
         Some(Self {
             site_type,
@@ -1082,7 +1094,9 @@ impl Definition {
         let mut used = Vec::new();
         for repository in named {
             let unreadable = |why: &Unreadable| {
-                let (site, repository, why) = (site.clone(), repository.clone(), why.clone());
+                let site = site.clone();
+                let repository = repository.clone();
+                let why = why.clone();
                 LayoutProblem::UnreadableRepository {
                     site,
                     repository,
@@ -1128,7 +1142,8 @@ fn add_missing(problems: &mut Vec<LayoutProblem>, repository: &NamedRepository, 
     match known {
         Some(sites) => sites.push(named),
         None => {
-            let (name, sites) = (name.clone(), vec![named]);
+            let name = name.clone();
+            let sites = vec![named];
             problems.push(LayoutProblem::MissingRepository { name, sites });
         }
     }

@@ -261,8 +261,12 @@ impl Matches {
 
     /// All of `docs`, which are in order, except one.
     fn without(docs: &[DocId], left_out: DocId) -> Self {
-        let first = docs.iter().copied().filter(|doc| *doc != left_out);
-        let first: Vec<DocId> = first.take(Self::KEPT).collect();
+        let first: Vec<DocId> = docs
+            .iter()
+            .copied()
+            .filter(|doc| *doc != left_out)
+            .take(Self::KEPT)
+            .collect();
         let is_among = docs.binary_search(&left_out).is_ok();
         let more = docs.len() - usize::from(is_among) - first.len();
         Self { first, more }
@@ -576,7 +580,8 @@ impl<'a> Site<'a> {
     /// Problem for a substitution without a source; `before` is the number of problems so far.
     fn missing_source(&self, doc: DocId, index: usize, before: usize) -> SiteProblem {
         let named = &self.document(doc).sources[index];
-        let (schema, name) = (&named.schema.value, &named.name.value);
+        let schema = &named.schema.value;
+        let name = &named.name.value;
         if let Some(declared) = self.catalog.find(schema, name) {
             let generated = GeneratedSource {
                 doc,
@@ -595,11 +600,9 @@ impl<'a> Site<'a> {
                 near: None,
             };
         }
-        let same =
-            |document: &Document| document.key.schema == *schema && document.key.name == *name;
         let of_abstract = self
             .iter()
-            .find(|(_, document)| same(document))
+            .find(|(_, document)| document.key.schema == *schema && document.key.name == *name)
             .map(|(doc, _)| doc);
         let family = Family {
             documents: &self.documents,

@@ -107,20 +107,21 @@ impl<'a> DocumentIndex<'a> {
             parents[one.index()] == Some(other) || parents[other.index()] == Some(one)
         };
         let plain = |doc: &DocId| documents[doc.index()].replacement.is_none();
-        let is_reported = |doc: &DocId| {
-            let document = documents[doc.index()];
-            !document.control && !is_nameless(document) && !family.repeated[doc.index()]
-        };
         for shared in &self.shared {
             let same: Vec<DocId> = shared
                 .documents
                 .iter()
                 .copied()
-                .filter(is_reported)
+                .filter(|doc| {
+                    let document = documents[doc.index()];
+                    !document.control && !is_nameless(document) && !family.repeated[doc.index()]
+                })
                 .collect();
             for (before, again) in same.iter().copied().enumerate() {
-                let others = same[..before].iter().copied();
-                let mut others = others.filter(|first| !related(*first, again));
+                let mut others = same[..before]
+                    .iter()
+                    .copied()
+                    .filter(|first| !related(*first, again));
                 if let Some(first) = others
                     .clone()
                     .find(|first| is_output(*first) && is_output(again))

@@ -43,11 +43,11 @@ impl Layers {
 
 /// Documents that select a parent or replace one, in input order; usually few.
 pub(super) fn children(family: Family<'_>) -> Vec<DocId> {
-    let relates =
-        |document: &Document| document.parent_selector.is_some() || document.replacement.is_some();
     family
         .iter()
-        .filter(|(_, document)| relates(document))
+        .filter(|(_, document)| {
+            document.parent_selector.is_some() || document.replacement.is_some()
+        })
         .map(|(doc, _)| doc)
         .collect()
 }
@@ -79,8 +79,10 @@ impl LabelIndex {
 
     /// Whether a document in a layer has one of the labels of `selector`.
     fn finds_any(&self, selector: &Selector, layers: &Layers) -> bool {
-        let carriers = selector.labels.iter().filter_map(pair);
-        let mut carriers = carriers
+        let mut carriers = selector
+            .labels
+            .iter()
+            .filter_map(pair)
             .filter_map(|pair| self.carriers.get(&pair))
             .flatten();
         carriers.any(|doc| layers.rank(*doc).is_some())
@@ -104,8 +106,10 @@ impl LabelIndex {
             .unwrap_or_default();
         // A single label has just been looked up.
         let single = selector.labels.len() == 1;
-        let carries = move |doc: &DocId| single || has_all_labels(documents[doc.index()], selector);
-        rarest.iter().copied().filter(carries)
+        rarest
+            .iter()
+            .copied()
+            .filter(move |doc| single || has_all_labels(documents[doc.index()], selector))
     }
 }
 
@@ -200,8 +204,9 @@ impl<'a> ParentSearch<'a> {
         selector: &'a Selector,
     ) -> Rc<SelectorMatches> {
         let document = self.documents[child.index()];
-        let labels = selector.labels.iter();
-        let labels: Option<Vec<(&Key, Key)>> = labels
+        let labels: Option<Vec<(&Key, Key)>> = selector
+            .labels
+            .iter()
             .map(|(key, value)| pair((key, value)).map(|(_, value)| (key, value)))
             .collect();
         // A label that is a list matches nothing.
@@ -351,7 +356,8 @@ pub(super) fn replacements(
         let Some(replacement) = *replacement else {
             continue;
         };
-        let (replaced, by) = (documents[index], documents[replacement.index()]);
+        let replaced = documents[index];
+        let by = documents[replacement.index()];
         if replaced.replacement.is_some() {
             problems.push(SiteProblem::NestedReplacement {
                 middle: DocId::at(index),

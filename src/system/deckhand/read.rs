@@ -98,7 +98,8 @@ pub fn read(
 /// Reads `document` with `root` as its content. Faults that need the text have less exact
 /// locations.
 pub(crate) fn revised(document: &Document, root: Node, known: &mut KnownTexts) -> Document {
-    let (span, shared) = (document.span, document.shared.clone());
+    let span = document.span;
+    let shared = document.shared.clone();
     let Value::Mapping(mapping) = root.value.clone() else {
         unreachable!("only the entries of a document's mapping are edited")
     };
@@ -225,8 +226,7 @@ impl<'r> DocumentReader<'r> {
         self.check_top_keys(top);
         let schema = self
             .text_field(top, "schema")
-            .map(|schema| self.report(schema));
-        let schema = schema.unwrap_or_else(|| Spanned::new("".into(), at));
+            .map_or_else(|| Spanned::new("".into(), at), |schema| self.report(schema));
         self.check_schema_name(top, "schema", &schema);
         let metadata = self.section(top, "metadata");
         let mut read = self.metadata(metadata, &schema, document.span);
@@ -325,8 +325,8 @@ impl<'r> DocumentReader<'r> {
         for key in top.mapping.keys() {
             let name = key_text(key);
             if !KNOWN.contains(&&*name) {
-                let near = near_static(&name, &KNOWN);
-                let near = near.filter(|near| top.mapping.get(*near).is_none());
+                let near =
+                    near_static(&name, &KNOWN).filter(|near| top.mapping.get(*near).is_none());
                 self.fault(
                     key.span,
                     DocumentFaultKind::UnknownKey {
@@ -341,9 +341,10 @@ impl<'r> DocumentReader<'r> {
     /// Reports the only unknown key as the required one that is missing, regardless of its name, which
     /// may be secret.
     fn join_renamed_key(&mut self) {
-        let is_unknown =
-            |fault: &&DocumentFault| matches!(fault.kind, DocumentFaultKind::UnknownKey { .. });
-        let mut unknown = self.faults.iter().filter(is_unknown);
+        let mut unknown = self
+            .faults
+            .iter()
+            .filter(|fault| matches!(fault.kind, DocumentFaultKind::UnknownKey { .. }));
         let Some(at) = unknown.next().map(|fault| fault.at) else {
             return;
         };
@@ -660,7 +661,8 @@ impl<'r> DocumentReader<'r> {
         let method = self.text_field(section, "method");
         let path = self.text_field(section, "path");
         self.only(section, &["method", "path"]);
-        let (method, path) = (method?, path?);
+        let method = method?;
+        let path = path?;
         let Some(known) = Method::parse(method.value) else {
             let near = near_static(method.value, &["merge", "replace", "delete"]);
             let method_text = method.value.to_string();
@@ -752,8 +754,11 @@ impl<'r> DocumentReader<'r> {
         );
         let extract = self.extract(source);
         let deepcopy = self.flag(source, "deepcopy").is_some();
-        let (schema, name, path) = (schema?, name?, path?);
-        let (schema, name) = (self.report(schema), kept(name));
+        let schema = schema?;
+        let name = name?;
+        let path = path?;
+        let schema = self.report(schema);
+        let name = kept(name);
         self.check_schema_name(source, "schema", &schema);
         let from = self.path(source, &path)?;
         let extract = extract.ok()?;
@@ -1087,8 +1092,8 @@ impl<'r> DocumentReader<'r> {
             if known.contains(&&*name) {
                 continue;
             }
-            let near = near_static(&name, known);
-            let near = near.filter(|near| section.mapping.get(*near).is_none());
+            let near =
+                near_static(&name, known).filter(|near| section.mapping.get(*near).is_none());
             if let Some(near) = near {
                 self.drop_missing(&section.path_of(near));
             }
@@ -1104,8 +1109,10 @@ impl<'r> DocumentReader<'r> {
 
     /// Drops the fault of a missing field, since its misspelt key is reported instead.
     fn drop_missing(&mut self, path: &str) {
-        let is_it = |fault: &mut DocumentFault| matches!(&fault.kind, DocumentFaultKind::MissingField { field } if field == path);
-        self.explained.extend(self.faults.extract_if(.., is_it));
+        let explained = self.faults.extract_if(.., |fault| {
+            matches!(&fault.kind, DocumentFaultKind::MissingField { field } if field == path)
+        });
+        self.explained.extend(explained);
     }
 
     fn check_schema_name(&mut self, section: Section<'_>, key: &str, schema: &Spanned<Arc<str>>) {

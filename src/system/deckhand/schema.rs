@@ -115,16 +115,21 @@ impl Schemas {
         site: &Site<'_>,
         sources: &SourceMap,
     ) -> Vec<(&GroupsBeside, Arc<Groups>)> {
-        let of_one = self.beside.iter().enumerate().map(|(index, beside)| {
-            let schema = site.data_schemas().get(&*beside.schema);
-            let schema = schema.map(|by| &site.document(*by).data);
-            let schema = schema.filter(|schema| !self.is_too_large(schema));
-            let groups = self.get_or_make(schema, index + 1, || {
-                Groups::beside_schema(&beside.block, schema, sources)
-            });
-            (beside, groups)
-        });
-        of_one.collect()
+        self.beside
+            .iter()
+            .enumerate()
+            .map(|(index, beside)| {
+                let schema = site
+                    .data_schemas()
+                    .get(&*beside.schema)
+                    .map(|by| &site.document(*by).data)
+                    .filter(|schema| !self.is_too_large(schema));
+                let groups = self.get_or_make(schema, index + 1, || {
+                    Groups::beside_schema(&beside.block, schema, sources)
+                });
+                (beside, groups)
+            })
+            .collect()
     }
 
     /// Returns groups, created once per schema. Groups keep their source alive, so that its address

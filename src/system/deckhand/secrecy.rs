@@ -39,12 +39,11 @@ impl SecretKinds {
 
     /// Creates the kinds of these schemas, in any version.
     pub(crate) fn new<'a>(schemas: impl IntoIterator<Item = &'a str>) -> Self {
-        let kind = |schema: &'a str| {
-            let kind = schema.rfind('/').map_or(schema, |at| &schema[..=at]);
-            Arc::from(kind)
-        };
         Self {
-            kinds: schemas.into_iter().map(kind).collect(),
+            kinds: schemas
+                .into_iter()
+                .map(|schema| Arc::from(schema.rfind('/').map_or(schema, |at| &schema[..=at])))
+                .collect(),
         }
     }
 
@@ -86,23 +85,22 @@ impl SecretKinds {
         let kind = kind_of(schema).to_ascii_lowercase();
         if let Some(name) = kind.strip_prefix("deckhand/") {
             // A configuration can make a kind of Deckhand public.
-            let is_kind = |known: &&str| {
-                known
-                    .rfind('/')
-                    .is_some_and(|at| schema.starts_with(&known[..=at]))
-            };
-            return !PUBLIC_KINDS.contains(&name) && !Self::SCHEMAS.iter().any(is_kind);
+            return !PUBLIC_KINDS.contains(&name)
+                && !Self::SCHEMAS.iter().any(|known| {
+                    known
+                        .rfind('/')
+                        .is_some_and(|at| schema.starts_with(&known[..=at]))
+                });
         }
         // Other kinds may have names similar to configured ones.
-        let is_meant = |it: &&Arc<str>| folder == Folder::Secrets || it.starts_with("deckhand/");
-        let is_as_long = |it: &&str| it.len().abs_diff(kind.len()) <= MAX_DISTANCE;
-        let own = self
+        let own: Vec<String> = self
             .kinds
             .iter()
-            .filter(is_meant)
+            .filter(|it| folder == Folder::Secrets || it.starts_with("deckhand/"))
             .map(|it| kind_of(it))
-            .filter(is_as_long);
-        let own: Vec<String> = own.map(str::to_ascii_lowercase).collect();
+            .filter(|it| it.len().abs_diff(kind.len()) <= MAX_DISTANCE)
+            .map(str::to_ascii_lowercase)
+            .collect();
         is_similar(&kind, own.iter().map(|kind| &**kind))
     }
 }
@@ -214,7 +212,8 @@ impl Evidence<'_> {
     }
 
     fn is_secret(&self, is_sound: bool) -> bool {
-        let (read, schema) = (self.read, &*self.read.key.schema);
+        let read = self.read;
+        let schema = &*self.read.key.schema;
         let kinds = &read.secret_kinds;
         self.policy != StoragePolicy::Cleartext
             || kinds.has(schema)
@@ -232,7 +231,6 @@ impl Evidence<'_> {
         };
         let data = wrapper.get("data");
         let metadata = wrapper.get("metadata").and_then(Node::as_mapping);
-        let is_token = |data: &Node| matches!(data.value, Value::Binary(_));
         self.read.wrapped_encrypted
             || !metadata.is_some_and(|it| is_exactly(it, "storagePolicy", "cleartext"))
             || data.and_then(|it| it.get("managedDocument")).is_none()
@@ -240,7 +238,10 @@ impl Evidence<'_> {
                 .and_then(Node::as_mapping)
                 .is_none_or(|it| has_other_keys(it, &WRAPPER_KEYS))
             || has_other_keys(wrapper, &["schema", "metadata", "data"])
-            || self.root.get("data").is_some_and(is_token)
+            || self
+                .root
+                .get("data")
+                .is_some_and(|data| matches!(data.value, Value::Binary(_)))
     }
 
     /// Whether the data is in its place, so that the names cannot be part of it.

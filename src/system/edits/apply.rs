@@ -132,8 +132,10 @@ impl<'a> DocumentPair<'a> {
                     DocumentVersion::Revised(Box::new(revised(base, root, known)))
                 }
                 Written::Part(base) => {
-                    let head = head.document.part();
-                    let head = head.expect("documents are paired within a system");
+                    let head = head
+                        .document
+                        .part()
+                        .expect("documents are paired within a system");
                     DocumentVersion::RevisedPart(Box::new(CloudPart::revised(base, head, &root)))
                 }
             }

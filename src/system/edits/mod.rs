@@ -77,8 +77,12 @@ impl Membership {
 
     /// Position of a repository's documents in the order of repositories.
     fn rank(&self, repository: Option<usize>) -> Option<usize> {
-        let at = |number| self.repositories.iter().position(|it| *it == number);
-        repository.map(|number| at(number).unwrap_or(number))
+        repository.map(|number| {
+            self.repositories
+                .iter()
+                .position(|it| *it == number)
+                .unwrap_or(number)
+        })
     }
 
     /// Whether a file of documents at this place belongs to the site.
@@ -227,14 +231,15 @@ impl<'a> Edits<'a> {
 
     /// Edits of documents that a site has on at least one side.
     pub(crate) fn of_site(&self, site: &SitePair<'a>) -> Vec<EditId> {
-        let in_site = |located: &Located<'a>| {
-            let mut sides = site.base.iter().chain(&site.head);
-            sides.any(|membership| membership.has(located))
-        };
         let mut edits: Vec<EditId> = self
             .pairs
             .iter()
-            .filter(|pair| pair.base.iter().chain(&pair.head).any(in_site))
+            .filter(|pair| {
+                pair.base.iter().chain(&pair.head).any(|located| {
+                    let mut sides = site.base.iter().chain(&site.head);
+                    sides.any(|membership| membership.has(located))
+                })
+            })
             .flat_map(DocumentPair::edits)
             .collect();
         edits.extend(&site.definition);
@@ -258,8 +263,10 @@ impl DocumentPair<'_> {
 
     /// Whether its edits show that `definition` defines a different site.
     fn defines(&self, definition: &RepoPath, drafts: &[EditDraft]) -> bool {
-        let is_redefining = |edit: EditId| redefines(&drafts[edit.index()].edit);
-        self.is_first_of(definition) && self.edits().any(is_redefining)
+        self.is_first_of(definition)
+            && self
+                .edits()
+                .any(|edit| redefines(&drafts[edit.index()].edit))
     }
 }
 

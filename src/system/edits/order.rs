@@ -209,13 +209,13 @@ fn rivals<'l>(
         }
     }
     let schemas: BTreeSet<&str> = groups.keys().filter_map(OrderContest::schema).collect();
-    let may_contest = |located: &&Located<'_>| match located.document {
+    let contesting = unedited.iter().filter(|located| match located.document {
         Written::Deckhand(document) => {
             schemas.contains(&*document.key.schema) || document.layer_order.is_some()
         }
         Written::Part(_) => false,
-    };
-    for located in unedited.iter().filter(may_contest) {
+    });
+    for located in contesting {
         for contest in contests(located.document) {
             if let Some(group) = groups.get_mut(&contest) {
                 let order = located.order();

@@ -30,22 +30,22 @@ pub(super) fn pair<'a>(
         PairingRule::InTurn,
     );
     open.pair_by(
-        |it| {
+        |located| {
             Some((
-                it.repository,
-                place_name(it.place),
-                it.document.key().clone(),
+                located.repository,
+                place_name(located.place),
+                located.document.key().clone(),
             ))
         },
         PairingRule::InTurn,
     );
     // Documents added or removed with a site did not move.
     open.pair_by(
-        |it| {
+        |located| {
             sites
-                .only_site_with(it)
+                .only_site_with(located)
                 .is_none()
-                .then(|| it.document.key().clone())
+                .then(|| located.document.key().clone())
         },
         PairingRule::Alone,
     );
@@ -161,11 +161,11 @@ impl<'a> UnpairedDocuments<'a> {
             let Some(alike) = outline(&base).and_then(|outline| known.get(&outline)) else {
                 continue;
             };
-            let is_same = |at: &&usize| {
+            let found = alike.iter().take(MAX_COMPARED).find(|at| {
                 let head = self.head[**at].as_ref().filter(|head| head.is_part());
                 head.is_some_and(|head| same(&base.document.root(), &head.document.root()))
-            };
-            if let Some(at) = alike.iter().take(MAX_COMPARED).find(is_same) {
+            });
+            if let Some(at) = found {
                 self.pairs
                     .push(DocumentPair::of(below.take(), self.head[*at].take()));
             }
@@ -209,9 +209,9 @@ impl UnpairedDocuments<'_> {
     /// values, those at the same index of the same file.
     fn pair_renamed(&mut self) {
         self.pair_by(
-            |it| {
-                let values = values_of(it).filter(|values| !values.is_empty())?;
-                Some((naming_place(it), values))
+            |located| {
+                let values = values_of(located).filter(|values| !values.is_empty())?;
+                Some((naming_place(located), values))
             },
             PairingRule::InTurn,
         );
@@ -380,14 +380,12 @@ fn outline(located: &Located<'_>) -> Option<(usize, usize)> {
 }
 
 fn are_alike(base: Written<'_>, head: Written<'_>) -> bool {
-    let (
-        Triple {
-            schema,
-            layer,
-            name,
-        },
-        other,
-    ) = (&**base.key(), head.key());
+    let Triple {
+        schema,
+        layer,
+        name,
+    } = &**base.key();
+    let other = head.key();
     let renamed =
         *schema == other.schema && !base.data().is_null() && same(base.data(), head.data());
     renamed || (*name == other.name && (*schema == other.schema || *layer == other.layer))

@@ -561,8 +561,9 @@ impl BlockReader<'_> {
         for key in mapping.keys() {
             let name = key.as_str();
             if name.is_none_or(|name| !form.keys().contains(&name)) {
-                let near = name.and_then(|name| nearest(name, form.keys().iter().copied()));
-                let near = near.filter(|near| mapping.get(*near).is_none());
+                let near = name
+                    .and_then(|name| nearest(name, form.keys().iter().copied()))
+                    .filter(|near| mapping.get(*near).is_none());
                 let key_text = crate::yaml::emit::scalar_text(&key.value);
                 self.add_problem(
                     key.span,

@@ -150,15 +150,18 @@ fn is_active(
         .gate
         .as_ref()
         .is_none_or(|gate| gate.rejects(versions).is_none());
-    let mut counts = of.operands.iter().map(|operand| match operand.target {
-        Some(OperandTarget::Path(_)) => true,
-        Some(OperandTarget::Group(group)) => {
-            is_active(block, versions, block.groups[group].body, known)
-        }
-        Some(OperandTarget::Nested(nested)) => is_active(block, versions, nested, known),
-        None => false,
-    });
-    let counts: Vec<bool> = counts.by_ref().collect();
+    let counts: Vec<bool> = of
+        .operands
+        .iter()
+        .map(|operand| match operand.target {
+            Some(OperandTarget::Path(_)) => true,
+            Some(OperandTarget::Group(group)) => {
+                is_active(block, versions, block.groups[group].body, known)
+            }
+            Some(OperandTarget::Nested(nested)) => is_active(block, versions, nested, known),
+            None => false,
+        })
+        .collect();
     let is_left = match of.operator {
         Some(GroupOperator::DependsOn) => counts.first() == Some(&true),
         Some(
@@ -603,7 +606,8 @@ fn breach<'a>(operator: GroupOperator, truths: &[Truth<'a>]) -> Option<(Breach, 
             .copied()
             .collect()
     };
-    let (are_true, are_false) = (with_truth(true), with_truth(false));
+    let are_true = with_truth(true);
+    let are_false = with_truth(false);
     match operator {
         GroupOperator::And => (!are_false.is_empty()).then_some((Breach::And, are_false)),
         GroupOperator::Or => are_true.is_empty().then_some((Breach::Or, are_false)),

@@ -200,7 +200,8 @@ impl Resolver<'_> {
         match self.lists(parts) {
             Ok(lists) => {
                 let id = block.paths.len();
-                let (parts, values) = (parts.to_vec(), values.to_vec());
+                let parts = parts.to_vec();
+                let values = values.to_vec();
                 block.paths.push(PropertyPath {
                     parts,
                     lists,
@@ -351,8 +352,11 @@ impl CycleSearch<'_> {
     fn visit(&mut self, group: usize, route: &mut Vec<usize>) {
         if let Some(start) = route.iter().position(|passed| *passed == group) {
             let mut cycle = route[start..].to_vec();
-            let first = cycle.iter().enumerate().min_by_key(|(_, group)| **group);
-            let first = first.map_or(0, |(index, _)| index);
+            let first = cycle
+                .iter()
+                .enumerate()
+                .min_by_key(|(_, group)| **group)
+                .map_or(0, |(index, _)| index);
             cycle.rotate_left(first);
             self.found.push(cycle);
             return;

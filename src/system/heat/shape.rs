@@ -98,10 +98,9 @@ impl Shapes {
 
     /// Names of the properties that `shape` declares.
     pub(super) fn declared(&self, shape: ShapeId) -> Vec<&str> {
-        let of_one = |shape: ShapeId| self.0[shape].properties.iter().flatten();
         self.beside(shape)
             .into_iter()
-            .flat_map(of_one)
+            .flat_map(|shape| self.0[shape].properties.iter().flatten())
             .map(|(name, _)| &**name)
             .collect()
     }
@@ -143,7 +142,9 @@ impl Shapes {
 
     /// Removes all lists around the items of a shape.
     pub(super) fn unwrapped(&self, shape: ShapeId) -> UnwrappedList {
-        let (mut lists, mut inner, mut seen) = (0, Some(shape), HashSet::new());
+        let mut lists = 0;
+        let mut inner = Some(shape);
+        let mut seen = HashSet::new();
         while let Some(id) = inner {
             let of = &self.0[id];
             if of.kind != ShapeKind::List {
@@ -420,7 +421,8 @@ impl<'a> ShapeReader<'a> {
     /// Follows references, and returns the schema with its location if it is elsewhere; `None` for
     /// broken or cyclic references.
     fn referred(&self, node: &'a Node) -> Option<(&'a Node, Option<Location>)> {
-        let (mut node, mut place) = (node, None);
+        let mut node = node;
+        let mut place = None;
         for _ in 0..MAX_REFERENCES {
             let Some(reference) = node.get("$ref").and_then(Node::as_str) else {
                 return Some((node, place));

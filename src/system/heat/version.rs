@@ -159,7 +159,8 @@ pub(super) fn version_of(node: &Node, sources: &SourceMap) -> Option<ComponentVe
 
 /// Text of a number and its value, if they differ because the number is unquoted.
 pub(super) fn lossy(node: &Node, sources: &SourceMap) -> Option<(String, String)> {
-    let (text, read) = (written(node, sources), scalar_text(&node.value));
+    let text = written(node, sources);
+    let read = scalar_text(&node.value);
     let is_decimal = text
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.');

@@ -116,13 +116,15 @@ fn entries(root: &Node) -> Option<Vec<Node>> {
                 .collect(),
         ),
         // Pairs are tuples in a list, which are not valid entries.
-        Value::Pairs(pairs) => {
-            let tuple = |(key, value): &(Node, Node)| {
-                let items = vec![key.clone(), value.clone()];
-                Node::new(Value::from(items), key.span.to(value.span))
-            };
-            Some(pairs.iter().map(tuple).collect())
-        }
+        Value::Pairs(pairs) => Some(
+            pairs
+                .iter()
+                .map(|(key, value)| {
+                    let items = vec![key.clone(), value.clone()];
+                    Node::new(Value::from(items), key.span.to(value.span))
+                })
+                .collect(),
+        ),
         Value::Null
         | Value::Bool(_)
         | Value::Int(_)

@@ -31,7 +31,8 @@ pub(super) fn part(sources: &SourceMap, piece: UnreadPart) -> CloudPart {
         text,
         ..
     } = piece;
-    let (kind, header) = (kind(&content_type), merge_header(&headers));
+    let kind = kind(&content_type);
+    let header = merge_header(&headers);
     let mut part = CloudPart {
         key: DocKey::new(PART, Arc::default(), name),
         span: text,

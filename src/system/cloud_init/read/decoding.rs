@@ -1,7 +1,7 @@
 //! Decoding of bytes: transfer encodings as Python's `email` decodes them, gzip, and Python's
 //! replacement of unencoded text.
 
-use std::io::{self, Read};
+use std::io::Read;
 
 use base64::alphabet::STANDARD;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
@@ -49,7 +49,9 @@ pub(super) fn from_base64(text: &[u8]) -> FromBase64 {
 /// Base64 digits of a text up to its padding, and whether it has no other characters than line
 /// breaks (`binascii.a2b_base64`).
 fn digits_of_base64(text: &[u8]) -> (Vec<u8>, bool) {
-    let (mut digits, mut padding, mut is_sound) = (Vec::with_capacity(text.len()), 0, true);
+    let mut digits = Vec::with_capacity(text.len());
+    let mut padding = 0;
+    let mut is_sound = true;
     for (at, byte) in text.iter().enumerate() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' => {
@@ -133,8 +135,10 @@ fn lines(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
         if text.is_empty() {
             return None;
         }
-        let end = text.iter().position(|byte| matches!(byte, b'\r' | b'\n'));
-        let end = end.unwrap_or(text.len());
+        let end = text
+            .iter()
+            .position(|byte| matches!(byte, b'\r' | b'\n'))
+            .unwrap_or(text.len());
         let (line, rest) = text.split_at(end);
         text = match rest {
             [b'\r', b'\n', rest @ ..] | [_, rest @ ..] => rest,
@@ -163,15 +167,15 @@ fn begins_uuencode(line: &[u8]) -> bool {
         return false;
     };
     let mode = rest.split(|byte| *byte == b' ').next().unwrap_or_default();
-    let mode = std::str::from_utf8(mode).unwrap_or_default();
-    let mode = mode.trim_matches(|it: char| it.is_ascii_whitespace() || it == '\x0b');
+    let mode = std::str::from_utf8(mode)
+        .unwrap_or_default()
+        .trim_matches(|it: char| it.is_ascii_whitespace() || it == '\x0b');
     let mode = mode.strip_prefix(['+', '-']).unwrap_or(mode);
     let prefixed = mode.strip_prefix("0o").or_else(|| mode.strip_prefix("0O"));
     let digits = prefixed.map_or(mode, |it| it.strip_prefix('_').unwrap_or(it));
-    let is_digit = |it: u8| matches!(it, b'0'..=b'7');
     digits
         .split('_')
-        .all(|group| !group.is_empty() && group.bytes().all(is_digit))
+        .all(|group| !group.is_empty() && group.bytes().all(|it| matches!(it, b'0'..=b'7')))
 }
 
 /// Decodes one line, which begins with its length (`binascii.a2b_uu`); `None` if the line has
@@ -180,7 +184,9 @@ fn from_uuencoded_line(line: &[u8]) -> Option<Vec<u8>> {
     let (first, rest) = line.split_first()?;
     let length = usize::from(first.wrapping_sub(b' ') & 0x3F);
     let mut bytes = Vec::with_capacity(length);
-    let (mut bits, mut count, mut at) = (0_u32, 0, 0);
+    let mut bits = 0_u32;
+    let mut count = 0;
+    let mut at = 0;
     while bytes.len() < length {
         // Trailing blanks may be missing.
         let digit = rest.get(at).copied().unwrap_or(b' ');
@@ -219,7 +225,6 @@ pub(super) fn mangled(text: &str) -> Vec<u8> {
 
 /// Decompresses gzip with any number of members, up to `max_bytes` (`gzip.GzipFile`).
 pub(super) fn decompressed(mut bytes: &[u8], max_bytes: u64) -> Result<Vec<u8>, NotDecompressed> {
-    let damaged = |error: io::Error| NotDecompressed::Damaged(error.to_string());
     let mut all = Vec::new();
     loop {
         let left = max_bytes - all.len() as u64;
@@ -228,7 +233,7 @@ pub(super) fn decompressed(mut bytes: &[u8], max_bytes: u64) -> Result<Vec<u8>, 
             .by_ref()
             .take(left + 1)
             .read_to_end(&mut all)
-            .map_err(damaged)?;
+            .map_err(|error| NotDecompressed::Damaged(error.to_string()))?;
         if read as u64 > left {
             return Err(NotDecompressed::TooLarge);
         }

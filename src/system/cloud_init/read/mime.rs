@@ -94,7 +94,9 @@ pub(super) fn message(file: FileId, text: &str) -> Result<MimeMessage, PartFault
         faults: Vec::new(),
     };
     let has_returns = text.contains('\r');
-    let (at, separators, nesting) = (0, Vec::new(), 0);
+    let at = 0;
+    let separators = Vec::new();
+    let nesting = 0;
     let mut parser = MimeParser {
         file,
         text,
@@ -208,7 +210,8 @@ impl MimeParser<'_> {
             });
         }
         self.nesting += 1;
-        let (index, first) = (self.message.inner.len(), self.message.leaves.len());
+        let index = self.message.inner.len();
+        let first = self.message.leaves.len();
         self.message.inner.push(first..first);
         let entity = self.entity(PLAIN)?;
         self.message.inner[index].end = self.message.leaves.len();
@@ -324,8 +327,12 @@ impl MimeParser<'_> {
 
     fn unless_separator(&self, line: Range<usize>) -> Option<Range<usize>> {
         let text = &self.text[line.clone()];
-        let ends = |separator: &String| separator_at(text, separator).is_some();
-        (!text.starts_with("--") || !self.separators.iter().any(ends)).then_some(line)
+        (!text.starts_with("--")
+            || !self
+                .separators
+                .iter()
+                .any(|separator| separator_at(text, separator).is_some()))
+        .then_some(line)
     }
 
     fn report_ignored_headers(&mut self, headers: &[Header]) {
@@ -355,7 +362,8 @@ impl MimeParser<'_> {
     /// Reads the headers, and the blank line after them if there is one.
     fn headers(&mut self) -> Vec<Header> {
         let mut headers: Vec<Range<usize>> = Vec::new();
-        let (mut number, mut is_open) = (0, false);
+        let mut number = 0;
+        let mut is_open = false;
         while let Some(line) = self.next_line() {
             let text = &self.text[line.clone()];
             match header_line(text) {

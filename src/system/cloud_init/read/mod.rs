@@ -69,11 +69,13 @@ impl UserData {
             .parts
             .iter()
             .filter(|part| !part.is_nothing())
-            .filter(is_used);
-        let parts = parts.filter_map(|part| match part.kind {
-            PartKind::CloudConfig | PartKind::JsonPatch(_) => None,
-            PartKind::Template | PartKind::Other(_) => Some((part.kind.as_str(), bytes(part.span))),
-        });
+            .filter(is_used)
+            .filter_map(|part| match part.kind {
+                PartKind::CloudConfig | PartKind::JsonPatch(_) => None,
+                PartKind::Template | PartKind::Other(_) => {
+                    Some((part.kind.as_str(), bytes(part.span)))
+                }
+            });
         let headers = self.parts.iter().flat_map(|part| {
             let is_merged = part.is_merged();
             let is_read = move |name: &str| match name {
@@ -82,8 +84,10 @@ impl UserData {
                 FILE_HEADER | FILE_NAME => !is_merged,
                 _ => false,
             };
-            let headers = part.headers.iter();
-            let headers = headers.filter(move |it| is_read(&it.name.value.to_ascii_lowercase()));
+            let headers = part
+                .headers
+                .iter()
+                .filter(move |it| is_read(&it.name.value.to_ascii_lowercase()));
             headers.map(|it| ("header", it.value.value.as_bytes()))
         });
         let remote = self.all_faults().filter_map(|fault| match fault.kind {
@@ -386,8 +390,9 @@ impl UserDataReader<'_> {
 
     /// Adds the part of a leaf once more if it is merged where it is, with the same faults.
     fn repeat(&mut self, leaf: &ReadLeaf, parts: &[CloudPart]) -> Result<(), PartFault> {
-        let mut own = parts[leaf.parts.clone()].iter();
-        let own = own.find(|part| leaf.name.as_deref() == Some(&part.key.name));
+        let own = parts[leaf.parts.clone()]
+            .iter()
+            .find(|part| leaf.name.as_deref() == Some(&part.key.name));
         let Some(part) = own.filter(|part| part.is_merged() && !part.data.is_null()) else {
             return Ok(());
         };
@@ -696,8 +701,10 @@ fn not_utf8(source: &Source, file: FileId) -> Option<Span> {
 }
 
 fn is_utf16(source: &Source) -> bool {
-    let is_bad_utf8 = |fault| matches!(fault, &TextFault::BadEncoding(Encoding::Utf8, _));
-    source.bytes().is_some() && !source.fault().is_some_and(is_bad_utf8)
+    source.bytes().is_some()
+        && !source
+            .fault()
+            .is_some_and(|fault| matches!(fault, &TextFault::BadEncoding(Encoding::Utf8, _)))
 }
 
 fn over_limit(at: Span) -> PartFault {

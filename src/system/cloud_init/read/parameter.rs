@@ -32,7 +32,9 @@ pub(super) fn parameter(header: &str, name: &str) -> Option<String> {
 
 /// Pieces of a header between semicolons outside quotes.
 fn pieces(header: &str) -> Vec<&str> {
-    let (mut pieces, mut start, mut is_quoted) = (Vec::new(), 0, false);
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    let mut is_quoted = false;
     let mut before = None;
     for (at, character) in header.char_indices() {
         match character {

@@ -36,8 +36,10 @@ impl<'a> LaterSecrets<'a> {
         if !is_declared_secret(base.document) {
             return Vec::new();
         }
-        let named = self.counterparts(base).into_iter();
-        let named = named.filter(|head| head.key.name == base.document.key.name);
+        let named = self
+            .counterparts(base)
+            .into_iter()
+            .filter(|head| head.key.name == base.document.key.name);
         named
             .filter_map(|head| exposure(base.document, head))
             .collect()

@@ -86,7 +86,8 @@ impl<'a> LaterSecrets<'a> {
         let known = secret_scalars(removed);
         found.moved.retain(|it| !known.contains(it));
         for (index, PlacedDocument { path, document }) in head.iter().enumerate() {
-            let (schema, name) = (&*document.key.schema, &*document.key.name);
+            let schema = &*document.key.schema;
+            let name = &*document.key.name;
             found.by_name.entry((schema, name)).or_default().push(index);
             found.by_file.entry((path, name)).or_default().push(index);
             for label in labels(schema, &document.labels) {
@@ -176,21 +177,24 @@ impl<'a> LaterSecrets<'a> {
     /// name, their parents and their children.
     fn relatives(&self, document: &Document) -> Vec<usize> {
         let schema = &*document.key.schema;
-        let named = self
+        let named: Vec<usize> = self
             .by_name
             .get(&(schema, &*document.key.name))
             .into_iter()
             .flatten()
-            .copied();
-        let named: Vec<usize> = named.take(MAX_RELATIVES).collect();
+            .copied()
+            .take(MAX_RELATIVES)
+            .collect();
         let mut found = named.clone();
         for one in named
             .iter()
             .map(|index| self.head[*index].document)
             .chain([document])
         {
-            let selected = one.parent_selector.iter();
-            let selected = selected.flat_map(|it| labels(schema, &it.labels).take(1));
+            let selected = one
+                .parent_selector
+                .iter()
+                .flat_map(|it| labels(schema, &it.labels).take(1));
             let parents = selected.flat_map(|label| candidates(&self.by_label, &label));
             found.extend(parents.filter(|index| selects(one, self.head[*index].document)));
             let labels = labels(schema, &one.labels).take(MAX_LABELS);
@@ -255,8 +259,11 @@ impl<'a> LaterSecrets<'a> {
             None => Rc::from([]),
             Some(_) if documents.any(|it| it.data.secret) => everywhere,
             Some(first) => {
-                let paths = self.secret_destinations(&self.relatives(first), depth);
-                let mut paths: Vec<&str> = paths.into_iter().map(Path::text).collect();
+                let mut paths: Vec<&str> = self
+                    .secret_destinations(&self.relatives(first), depth)
+                    .into_iter()
+                    .map(Path::text)
+                    .collect();
                 paths.sort_unstable();
                 paths.dedup();
                 if paths.len() <= MAX_PATHS {
