@@ -412,7 +412,8 @@ impl Diagnostic {
     /// Sets the absent thing that causes the finding; see [`Absent`].
     #[must_use]
     pub(crate) fn absent(mut self, kind: &str, message: String, needed_by: NeededBy) -> Self {
-        let (kind, message) = (kind.to_owned(), one_line(message));
+        let kind = kind.to_owned();
+        let message = one_line(message);
         self.absent = Some(Absent {
             kind,
             texts: Vec::new(),

@@ -51,8 +51,9 @@ pub fn fixed(
             fixed.push(index);
         }
     }
-    let texts = taken.into_iter();
-    let texts = texts.map(|(file, edits)| (file, with_edits(sources.get(file).text(), &edits)));
+    let texts = taken
+        .into_iter()
+        .map(|(file, edits)| (file, with_edits(sources.get(file).text(), &edits)));
     Fixed {
         texts: texts.collect(),
         findings: fixed,
@@ -180,7 +181,8 @@ impl<'t> Commented<'t> {
         lines: BTreeMap<usize, BTreeSet<&'r str>>,
         reason: &str,
     ) -> (RulesByPlace<'r>, BTreeSet<usize>) {
-        let (mut comments, mut unreached) = (RulesByPlace::new(), BTreeSet::new());
+        let mut comments = RulesByPlace::new();
+        let mut unreached = BTreeSet::new();
         let uncommented = lines.into_iter().map(|(line, rules)| {
             let places = self.lines.places(line).into_iter();
             UncommentedLine {
@@ -352,17 +354,19 @@ impl<'t> TextLines<'t> {
 
     /// Insertions for the comments, in text order.
     fn insertions(&self, comments: &RulesByPlace<'_>, reason: &str) -> Vec<InsertedComment> {
-        let insertions = comments
+        let mut insertions: Vec<InsertedComment> = comments
             .iter()
-            .map(|(place, rules)| self.insertion(*place, rules, reason));
-        let mut insertions: Vec<InsertedComment> = insertions.collect();
+            .map(|(place, rules)| self.insertion(*place, rules, reason))
+            .collect();
         insertions.sort_by_key(|insertion| (insertion.at, Reverse(insertion.place)));
         insertions
     }
 
     /// Inserts sorted comments; returns the new text and the offset of each comment in it.
     fn with(&self, insertions: &[&InsertedComment]) -> (String, Vec<usize>) {
-        let (mut result, mut begins, mut from) = (String::new(), Vec::new(), 0);
+        let mut result = String::new();
+        let mut begins = Vec::new();
+        let mut from = 0;
         for insertion in insertions {
             result.push_str(&self.text[from..insertion.at]);
             begins.push(result.len() + insertion.comment);

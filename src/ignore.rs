@@ -302,9 +302,10 @@ impl CommentReader<'_> {
 
     fn ignore(&self, stretch: Range<usize>) -> Result<Ignore, Malformed> {
         let whole = &self.text[stretch.clone()];
-        let comment_text =
-            comment_text(whole).and_then(|comment_text| comment_text.strip_prefix(WORD));
-        let comment_text = comment_text.ok_or(Malformed::Misspelt)?.trim();
+        let comment_text = comment_text(whole)
+            .and_then(|comment_text| comment_text.strip_prefix(WORD))
+            .ok_or(Malformed::Misspelt)?
+            .trim();
         let end = comment_text.find(|it: char| !it.is_ascii_lowercase() && it != '-');
         let (word, rest) = comment_text.split_at(end.unwrap_or(comment_text.len()));
         if !WORDS.contains(&word) {

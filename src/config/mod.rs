@@ -346,13 +346,14 @@ const OTHER_NAMES: [&str; 6] = [
 /// # Errors
 /// If there is one.
 pub(crate) fn refuse_unread(tree: &dyn Tree, folders: &[RepoPath]) -> Result<(), Error> {
-    let is_there = |path: &RepoPath| !tree.read(path).is_err_and(|error| error.is_missing());
-    let below = folders.iter().filter(|folder| !folder.is_root());
-    let below = below.flat_map(|folder| NAMES.iter().chain(&OTHER_NAMES).map(|it| folder.join(it)));
+    let below = folders
+        .iter()
+        .filter(|folder| !folder.is_root())
+        .flat_map(|folder| NAMES.iter().chain(&OTHER_NAMES).map(|it| folder.join(it)));
     let at_root = OTHER_NAMES.iter().map(|name| RepoPath::new(*name));
     at_root
         .chain(below)
-        .find(is_there)
+        .find(|path| !tree.read(path).is_err_and(|error| error.is_missing()))
         .map_or(Ok(()), |path| Err(unread(&path)))
 }
 
@@ -363,14 +364,13 @@ pub(crate) fn refuse_unread(tree: &dyn Tree, folders: &[RepoPath]) -> Result<(),
 pub(crate) fn refuse_in_layers<'p>(
     files: impl IntoIterator<Item = &'p RepoPath>,
 ) -> Result<(), Error> {
-    let is_one = |path: &&RepoPath| {
-        path.as_str()
-            .rsplit_once('/')
-            .is_some_and(|(_, name)| NAMES.contains(&name))
-    };
     files
         .into_iter()
-        .find(is_one)
+        .find(|path| {
+            path.as_str()
+                .rsplit_once('/')
+                .is_some_and(|(_, name)| NAMES.contains(&name))
+        })
         .map_or(Ok(()), |path| Err(unread(path)))
 }
 

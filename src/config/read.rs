@@ -394,16 +394,18 @@ impl ConfigReader<'_> {
             }
             let sources = self.cloud_sources(item);
             // Unknown keys and keys without a value have already been reported.
-            let is_reported = |(key, node): &(Spanned<Arc<str>>, &Node)| {
+            let is_reported = mapping(item).iter().any(|(key, node)| {
                 let is_other = ["name", "sites", "dialect", "secret"].contains(&&*key.value);
                 !is_other && node.as_sequence().is_none_or(|globs| !globs.is_empty())
-            };
-            if sources.is_empty() && !mapping(item).iter().any(is_reported) {
+            });
+            if sources.is_empty() && !is_reported {
                 let message = "no files given; add globs, e.g. `parts: [\"global/user-data/*\"]`";
                 self.wrong(name.span, message);
             }
-            let sites = item.get("sites").and_then(text);
-            let sites = sites.and_then(|sites| self.pattern(&sites, plain_glob));
+            let sites = item
+                .get("sites")
+                .and_then(text)
+                .and_then(|sites| self.pattern(&sites, plain_glob));
             let dialect = item.get("dialect").and_then(|node| match node.as_str()? {
                 "current" => Some(DialectSetting::Current),
                 "documented" => Some(DialectSetting::Documented),
@@ -455,7 +457,8 @@ impl ConfigReader<'_> {
             .unwrap_or_default();
         for item in items {
             let field = |side: &str, key: &str| text(item.get(side)?.get(key)?);
-            let (schema, target) = (field("from", "schema"), field("to", "schema"));
+            let schema = field("from", "schema");
+            let target = field("to", "schema");
             for schema in schema.iter().chain(&target) {
                 self.schema_name(schema);
             }
@@ -646,11 +649,9 @@ fn path_glob(text: &str) -> Result<Glob, globset::Error> {
 /// writes elsewhere on the machine.
 fn invalid_path(file: &str) -> Option<String> {
     let parts = || Path::new(file).components();
-    let is_below = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-    let is_git = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
-    if !parts().all(is_below) {
+    if !parts().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
         Some(format!("`{file}` is outside the folder of this file"))
-    } else if parts().any(is_git) {
+    } else if parts().any(|part| part.as_os_str().eq_ignore_ascii_case(".git")) {
         Some(format!("`{file}` is inside `.git`"))
     } else {
         None

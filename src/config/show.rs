@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 use super::{Config, SCHEMA};
 use crate::source::Span;
 use crate::yaml::emit::scalar_text;
-use crate::yaml::{Key, Mapping, Node, Value};
+use crate::yaml::{Mapping, Node, Value};
 
 /// One setting.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,8 +64,9 @@ fn collect(
             } else {
                 format!("{key}.{name}")
             };
-            let entry = node.and_then(|(node, _)| node.as_mapping()?.get_entry(name.as_str()));
-            let entry = entry.map(|(key, node)| (node, key.span));
+            let entry = node
+                .and_then(|(node, _)| node.as_mapping()?.get_entry(name.as_str()))
+                .map(|(key, node)| (node, key.span));
             collect(schema, below, &key, entry, config, found);
         }
         return;
@@ -116,9 +117,8 @@ fn json(node: &Node) -> Json {
 }
 
 fn object(mapping: &Mapping) -> Map<String, Json> {
-    let name = |key: &Key| scalar_text(&key.value);
     mapping
         .iter()
-        .map(|(key, node)| (name(key), json(node)))
+        .map(|(key, node)| (scalar_text(&key.value), json(node)))
         .collect()
 }

@@ -30,7 +30,8 @@ pub(super) fn is_too_large(root: &Node) -> bool {
 
 /// Number of values; `None` if it exceeds the limit.
 fn count_values(root: &Node) -> Option<usize> {
-    let (mut count, mut open) = (0, vec![root]);
+    let mut count = 0;
+    let mut open = vec![root];
     while let Some(node) = open.pop() {
         count += 1;
         if count > Schema::MAX_NODES {
@@ -71,7 +72,8 @@ fn depth_of(
         return *depth;
     }
     known.insert(identity, None);
-    let (mut below, mut open) = (0, vec![node]);
+    let mut below = 0;
+    let mut open = vec![node];
     while let Some(inner) = open.pop() {
         if let Some(target) = target_of(root, inner) {
             below = below.max(depth_of(root, target, level + 1, known)?);
@@ -186,10 +188,11 @@ fn below(node: &Node) -> Vec<&Node> {
     if node.get("$ref").is_some() {
         return Vec::new();
     }
-    let named = ["properties", "patternProperties"].into_iter();
-    let named = named.filter_map(|keyword| node.get(keyword)?.as_mapping());
-    let single = ["additionalProperties", "additionalItems", "items"].into_iter();
-    let single = single
+    let named = ["properties", "patternProperties"]
+        .into_iter()
+        .filter_map(|keyword| node.get(keyword)?.as_mapping());
+    let single = ["additionalProperties", "additionalItems", "items"]
+        .into_iter()
         .filter_map(|keyword| node.get(keyword))
         .filter(|it| it.as_mapping().is_some());
     let items = node

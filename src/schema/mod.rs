@@ -86,7 +86,8 @@ impl Schema {
         } = reading::read(root, patterns);
         let endless = limits::endless_references(root).into_iter();
         problems.extend(endless.map(|span| {
-            let (location, fault) = (Location::root(), SchemaFault::EndlessReference);
+            let location = Location::root();
+            let fault = SchemaFault::EndlessReference;
             SchemaProblem {
                 span,
                 location,
@@ -180,7 +181,8 @@ fn build(schema: &Json, patterns: &Arc<Patterns>) -> Result<Validator<NodeJson>,
             ))
         });
     options.build(schema).map_err(|error| {
-        let (place, reason) = (error.instance_path(), error.to_string());
+        let place = error.instance_path();
+        let reason = error.to_string();
         let place = if place.as_str().is_empty() {
             error.schema_path()
         } else {

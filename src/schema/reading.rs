@@ -347,8 +347,8 @@ fn without_own_id<'r>(root: &Node, reference: &'r str) -> &'r str {
     let own = root
         .get("id")
         .and_then(Node::as_str)
-        .map(|id| id.trim_end_matches('#'));
-    let own = own.filter(|own| !own.is_empty());
+        .map(|id| id.trim_end_matches('#'))
+        .filter(|own| !own.is_empty());
     own.and_then(|own| reference.strip_prefix(own))
         .unwrap_or(reference)
 }
@@ -358,8 +358,8 @@ fn is_meta_schema(reference: &str) -> bool {
     let (address, _) = reference.split_once('#').unwrap_or((reference, ""));
     let path = ["http://", "https://"]
         .iter()
-        .find_map(|scheme| address.strip_prefix(scheme));
-    let path = path.and_then(|path| path.strip_prefix("json-schema.org/"));
+        .find_map(|scheme| address.strip_prefix(scheme))
+        .and_then(|path| path.strip_prefix("json-schema.org/"));
     path.is_some_and(|path| {
         let draft = path.strip_suffix("/schema").unwrap_or_default();
         [
@@ -542,8 +542,10 @@ impl SchemaReader<'_> {
     }
 
     fn unknown(&mut self, entry: KeywordEntry<'_>, around: &Mapping, json: &mut Map<String, Json>) {
-        let is_inside = |(_, target): &&(String, Location)| target.starts_with(&self.here);
-        let contains_target = self.targets.iter().any(|target| is_inside(&target));
+        let contains_target = self
+            .targets
+            .iter()
+            .any(|(_, target)| target.starts_with(&self.here));
         if contains_target {
             // Targets of references in here are parsed later.
             json.insert(entry.name.to_owned(), tree::to_json(entry.value));
@@ -561,8 +563,8 @@ impl SchemaReader<'_> {
             }
             return;
         }
-        let near = nearest(entry.name, KEYWORDS.iter().map(|(name, ..)| *name));
-        let near = near.filter(|near| around.get(*near).is_none());
+        let near = nearest(entry.name, KEYWORDS.iter().map(|(name, ..)| *name))
+            .filter(|near| around.get(*near).is_none());
         let fault = if near.is_none() && looks_like_schema(entry.value) {
             SchemaFault::MisplacedProperty { property: keyword }
         } else if contains_target {

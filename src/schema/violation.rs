@@ -430,8 +430,9 @@ impl ValidatorError<'_> {
             .at
             .value
             .and_then(Node::as_sequence)
-            .unwrap_or_default();
-        let names = names.iter().filter_map(Node::as_str);
+            .unwrap_or_default()
+            .iter()
+            .filter_map(Node::as_str);
         names
             .filter_map(|name| TYPES.into_iter().find(|(_, word)| *word == name))
             .map(|(_, word)| word)
@@ -450,8 +451,12 @@ impl ValidatorError<'_> {
                 place,
             };
         }
-        let known = self.at.properties().into_iter().flat_map(Mapping::keys);
-        let known = known.filter_map(|key| key.as_str());
+        let known = self
+            .at
+            .properties()
+            .into_iter()
+            .flat_map(Mapping::keys)
+            .filter_map(|key| key.as_str());
         let free = known.filter(|known| self.node.get(known).is_none());
         let near = nearest(name, free).map(str::to_owned);
         Wrong::UnknownKey {
@@ -484,8 +489,10 @@ impl ValidatorError<'_> {
     fn not_one_of(&self, options: &Json) -> Wrong {
         let options = options.as_array().map_or(&[][..], Vec::as_slice);
         let texts = options.iter().filter_map(Json::as_str);
-        let near = self.node.as_str().filter(|_| !self.node.secret);
-        let near = near
+        let near = self
+            .node
+            .as_str()
+            .filter(|_| !self.node.secret)
             .and_then(|text| nearest(text, texts))
             .map(str::to_owned);
         let nodes = self
@@ -493,10 +500,11 @@ impl ValidatorError<'_> {
             .value
             .and_then(Node::as_sequence)
             .unwrap_or_default();
-        let option_text = |node: &Node| shown(node).unwrap_or_else(|| node.value.kind().to_owned());
         let first = nodes.iter().take(Violation::MAX_OPTIONS);
         Wrong::NotOneOf {
-            options: first.map(option_text).collect(),
+            options: first
+                .map(|node| shown(node).unwrap_or_else(|| node.value.kind().to_owned()))
+                .collect(),
             count: nodes.len(),
             near,
         }
@@ -504,7 +512,8 @@ impl ValidatorError<'_> {
 
     fn no_alternative(&self, context: &[Vec<ValidationError<'static>>]) -> Wrong {
         if self.depth == ErrorDepth::OfAlternative {
-            let (tied, nearest) = (Vec::new(), Vec::new());
+            let tied = Vec::new();
+            let nearest = Vec::new();
             return Wrong::NoAlternative {
                 alternatives: context.len(),
                 tied,
@@ -513,11 +522,12 @@ impl ValidatorError<'_> {
         }
         let nearness: Vec<_> = context.iter().map(|errors| self.nearness(errors)).collect();
         let best = nearness.iter().max();
-        let tied = nearness
+        let tied: Vec<usize> = nearness
             .iter()
             .enumerate()
-            .filter(|(_, nearness)| Some(*nearness) == best);
-        let tied: Vec<usize> = tied.map(|(index, _)| index + 1).collect();
+            .filter(|(_, nearness)| Some(*nearness) == best)
+            .map(|(index, _)| index + 1)
+            .collect();
         let first = tied.iter().take(Violation::MAX_TIED);
         let nearest = first
             .map(|number| self.alternative(*number, &context[number - 1]))
@@ -532,9 +542,10 @@ impl ValidatorError<'_> {
     fn alternative(&self, number: usize, errors: &[ValidationError<'static>]) -> Alternative {
         let all: usize = errors.iter().map(|error| count(error.kind())).sum();
         let errors = errors.iter().take(Violation::MAX_NEAREST);
-        let violations =
-            errors.flat_map(|error| of(error, self.root, self.value, ErrorDepth::OfAlternative));
-        let violations: Vec<Violation> = violations.take(Violation::MAX_NEAREST).collect();
+        let violations: Vec<Violation> = errors
+            .flat_map(|error| of(error, self.root, self.value, ErrorDepth::OfAlternative))
+            .take(Violation::MAX_NEAREST)
+            .collect();
         let more = all - violations.len();
         Alternative {
             number,
@@ -545,8 +556,10 @@ impl ValidatorError<'_> {
 
     fn several_alternatives(&self, context: &[Vec<ValidationError<'static>>]) -> Wrong {
         let alternatives = context.iter().enumerate();
-        let fitting = alternatives.filter(|(_, errors)| errors.is_empty());
-        let fitting: Vec<usize> = fitting.map(|(index, _)| index + 1).collect();
+        let fitting: Vec<usize> = alternatives
+            .filter(|(_, errors)| errors.is_empty())
+            .map(|(index, _)| index + 1)
+            .collect();
         let written = self
             .at
             .value
@@ -558,11 +571,12 @@ impl ValidatorError<'_> {
             .map(|alternative| self.keys_of(alternative))
             .collect();
         let given = self.node.as_mapping().into_iter().flat_map(Mapping::keys);
-        let keys = given.filter_map(Key::as_str).filter(|key| {
-            let naming = named.iter().filter(|names| names.contains(key)).count();
-            naming > 0 && naming < named.len()
-        });
-        let keys = keys
+        let keys = given
+            .filter_map(Key::as_str)
+            .filter(|key| {
+                let naming = named.iter().filter(|names| names.contains(key)).count();
+                naming > 0 && naming < named.len()
+            })
             .take(Violation::MAX_OPTIONS)
             .map(str::to_owned)
             .collect();
@@ -580,8 +594,9 @@ impl ValidatorError<'_> {
             .get("required")
             .and_then(Node::as_sequence)
             .unwrap_or_default();
-        let properties = schema.get("properties").and_then(Node::as_mapping);
-        let properties = properties
+        let properties = schema
+            .get("properties")
+            .and_then(Node::as_mapping)
             .into_iter()
             .flat_map(Mapping::keys)
             .filter_map(Key::as_str);
@@ -595,11 +610,13 @@ impl ValidatorError<'_> {
     /// Distance of an alternative: largest if it rejects the type of the value itself, otherwise by
     /// the number of errors.
     fn nearness(&self, errors: &[ValidationError<'static>]) -> (bool, std::cmp::Reverse<usize>) {
-        let is_here = |error: &ValidationError<'_>| {
-            matches!(error.kind(), Kind::Type { .. } | Kind::Enum { .. })
-                && error.instance_path().as_str() == self.pointer
-        };
-        (!errors.iter().any(is_here), std::cmp::Reverse(errors.len()))
+        (
+            !errors.iter().any(|error| {
+                matches!(error.kind(), Kind::Type { .. } | Kind::Enum { .. })
+                    && error.instance_path().as_str() == self.pointer
+            }),
+            std::cmp::Reverse(errors.len()),
+        )
     }
 }
 

@@ -138,19 +138,20 @@ impl Baseline {
                 .or_insert_with(|| (0, fingerprint(finding, path)))
                 .0 += 1;
         }
-        let entries = alike.into_iter();
         let entries =
-            entries.map(
-                |((file, rule, document, subject), (count, fingerprint))| BaselineEntry {
-                    file: file.clone(),
-                    rule: rule.to_owned(),
-                    document: document.cloned(),
-                    subject: subject.to_owned(),
-                    count,
-                    fingerprint,
-                    span: None,
-                },
-            );
+            alike
+                .into_iter()
+                .map(
+                    |((file, rule, document, subject), (count, fingerprint))| BaselineEntry {
+                        file: file.clone(),
+                        rule: rule.to_owned(),
+                        document: document.cloned(),
+                        subject: subject.to_owned(),
+                        count,
+                        fingerprint,
+                        span: None,
+                    },
+                );
         Self {
             entries: entries.collect(),
         }
@@ -241,8 +242,9 @@ impl AlikeFindings {
 
 impl OpenFindings {
     fn of(findings: &[Diagnostic], sources: &SourceMap) -> Self {
-        let can_be = |it: &&Diagnostic| it.suppressed.is_none() && !it.rule.is(Trait::Always);
-        let open = findings.iter().filter(can_be);
+        let open = findings
+            .iter()
+            .filter(|it| it.suppressed.is_none() && !it.rule.is(Trait::Always));
         let in_order: BTreeMap<DedupKey, &Diagnostic> = open
             .map(|finding| (dedup_key(finding, sources), finding))
             .collect();
@@ -338,8 +340,8 @@ impl BaselineEntry {
 
 /// Converts a JSON parser error, adding `lines` to its line.
 fn damage(error: &serde_json::Error, lines: usize) -> Damage {
-    let message = error.to_string();
-    let message = message
+    let message = error
+        .to_string()
         .split(" at line ")
         .next()
         .unwrap_or_default()

@@ -28,11 +28,11 @@ impl Findings {
         let lists = [&self.diagnostics, &self.suppressed];
         if !lists
             .into_iter()
-            .any(|list| is_to_be_shortened(list, &[], (each, sources)))
+            .any(|list| is_to_be_shortened(list, &[], each, sources))
         {
             return Cow::Borrowed(self);
         }
-        let [diagnostics, suppressed] = lists.map(|list| shortened(list, &[], (each, sources)).0);
+        let [diagnostics, suppressed] = lists.map(|list| shortened(list, &[], each, sources).0);
         Cow::Owned(Self {
             diagnostics,
             suppressed,
@@ -50,12 +50,12 @@ impl ComparedFindings {
             (&self.suppressed, &[]),
         ];
         let is_to_be_shortened = |(findings, causes): (&Vec<Diagnostic>, &[Vec<EditId>])| {
-            is_to_be_shortened(findings, causes, (each, sources))
+            is_to_be_shortened(findings, causes, each, sources)
         };
         if !lists.into_iter().any(is_to_be_shortened) {
             return Cow::Borrowed(self);
         }
-        let (new, listed) = shortened(&self.new.diagnostics, &self.causes, (each, sources));
+        let (new, listed) = shortened(&self.new.diagnostics, &self.causes, each, sources);
         let causes_of = |group: Vec<usize>| {
             let causes = group
                 .into_iter()
@@ -75,7 +75,7 @@ impl ComparedFindings {
             causes: listed.into_iter().map(causes_of).collect(),
             unchanged: self.unchanged.reported(each, sources).into_owned(),
             fixed: self.fixed.reported(each, sources).into_owned(),
-            suppressed: shortened(&self.suppressed, &[], (each, sources)).0,
+            suppressed: shortened(&self.suppressed, &[], each, sources).0,
             added_ignores: self.added_ignores,
             without: Vec::new(),
         })
@@ -86,7 +86,8 @@ impl ComparedFindings {
 fn is_to_be_shortened(
     diagnostics: &[Diagnostic],
     causes: &[Vec<EditId>],
-    (each, sources): (bool, &SourceMap),
+    each: bool,
+    sources: &SourceMap,
 ) -> bool {
     needs_cap(diagnostics) || (!each && joined::groups(diagnostics, causes, sources).is_some())
 }
@@ -96,11 +97,12 @@ fn is_to_be_shortened(
 fn shortened(
     diagnostics: &[Diagnostic],
     causes: &[Vec<EditId>],
-    (each, sources): (bool, &SourceMap),
+    each: bool,
+    sources: &SourceMap,
 ) -> (Vec<Diagnostic>, Vec<Vec<usize>>) {
-    let alone = || (0..diagnostics.len()).map(|at| vec![at]).collect();
-    let groups = joined::groups(diagnostics, causes, sources).filter(|_| !each);
-    let mut groups = groups.unwrap_or_else(alone);
+    let mut groups = joined::groups(diagnostics, causes, sources)
+        .filter(|_| !each)
+        .unwrap_or_else(|| (0..diagnostics.len()).map(|at| vec![at]).collect());
     let joined: Vec<Diagnostic> = groups
         .iter()
         .map(|group| joined::joined(group, diagnostics, sources))
@@ -156,11 +158,11 @@ fn capped(diagnostics: &[Diagnostic], sources: &SourceMap) -> (Vec<Diagnostic>, 
     for (at, diagnostic) in diagnostics.iter().enumerate() {
         let (rule, severity, suppressed) = kind(diagnostic);
         let file = sources.path_of(diagnostic.primary.span);
-        let kind = (Some(file), rule, severity, suppressed);
-        let count = alike.entry(kind).or_default();
+        let key = (Some(file), rule, severity, suppressed);
+        let count = alike.entry(key).or_default();
         *count += 1;
         if *count > MAX_OF_RULE_IN_FILE {
-            left_out.entry(kind).or_default().push(at);
+            left_out.entry(key).or_default().push(at);
         } else {
             listed.push(at);
         }

@@ -126,7 +126,12 @@ fn rules(ignore: &Ignore) -> impl Iterator<Item = (usize, &'static str)> {
 }
 
 fn unused<'a>(ignore: &'a Ignore, used: &[bool]) -> Option<UnusedIgnore<'a>> {
-    let names = ignore.names.iter().zip(used).filter(|(_, used)| !**used);
-    let names: Vec<&RuleName> = names.map(|(name, _)| name).collect();
+    let names: Vec<&RuleName> = ignore
+        .names
+        .iter()
+        .zip(used)
+        .filter(|(_, used)| !**used)
+        .map(|(name, _)| name)
+        .collect();
     (!names.is_empty()).then_some(UnusedIgnore { ignore, names })
 }

@@ -58,7 +58,8 @@ impl Findings {
                 .map(|finding| unread.root_of(finding))
                 .collect();
             roots(
-                (&self.diagnostics, &[]),
+                &self.diagnostics,
+                &[],
                 &unread,
                 vec![Vec::new(); unread.len()],
                 sources,
@@ -127,11 +128,10 @@ impl ComparedFindings {
                 (finding.help, finding.fix) = (help.clone(), None);
             }
         }
-        let roots = roots((new, &self.causes), &own, candidates, sources);
+        let roots = roots(new, &self.causes, &own, candidates, sources);
         mark(new, roots);
-        let is_untried = |causes: &[EditId]| causes.iter().any(|it| edits.untried.contains(it));
         for (finding, causes) in new.iter_mut().zip(&self.causes) {
-            if finding.because_of.is_none() && is_untried(causes) {
+            if finding.because_of.is_none() && causes.iter().any(|it| edits.untried.contains(it)) {
                 finding.notes.push(UNTRIED.to_owned());
             }
         }
@@ -177,20 +177,23 @@ impl RootsOfEdits<'_> {
                 *alike.entry(absent).or_default() += 1;
             }
             let reports = (0..self.findings.len()).filter(|at| self.is_report(*at, edit, edits));
-            let root = gone.iter().copied().chain(reports).filter_map(|at| {
-                let finding = &self.findings[at];
-                let is_error = finding.severity == Severity::Error;
-                let class = self.class(at, edit, &taking)?;
-                let alike = finding.absent.as_ref().and_then(|absent| alike.get(absent));
-                is_error.then(|| (class, Reverse(alike.copied().unwrap_or_default()), at))
-            });
-            let root = root.min();
+            let root = gone
+                .iter()
+                .copied()
+                .chain(reports)
+                .filter_map(|at| {
+                    let finding = &self.findings[at];
+                    let is_error = finding.severity == Severity::Error;
+                    let class = self.class(at, edit, &taking)?;
+                    let alike = finding.absent.as_ref().and_then(|absent| alike.get(absent));
+                    is_error.then(|| (class, Reverse(alike.copied().unwrap_or_default()), at))
+                })
+                .min();
             let (_, Reverse(alike), root) = root?;
             // At the edited text, the finding's own remedy is better.
-            let is_elsewhere = |head: &Text| !head.meets(self.findings[root].primary.span);
             let help = taking
                 .head
-                .is_none_or(is_elsewhere)
+                .is_none_or(|head| !head.meets(self.findings[root].primary.span))
                 .then(|| (taking.help)(alike));
             Some((root, gone, help))
         };
@@ -237,7 +240,8 @@ impl RootsOfEdits<'_> {
 /// Root of each finding. `unread` is the unread file or repository from which it follows, and
 /// `candidates` are further possible roots, besides the slips that it follows.
 fn roots(
-    (findings, causes): (&[Diagnostic], &[Vec<EditId>]),
+    findings: &[Diagnostic],
+    causes: &[Vec<EditId>],
     unread: &[Option<usize>],
     mut candidates: Vec<Vec<usize>>,
     sources: &SourceMap,
@@ -256,13 +260,12 @@ fn roots(
         }
     }
     for (at, finding) in findings.iter().enumerate() {
-        let in_site = |places: &Vec<Span>| -> BTreeSet<usize> {
+        let mut in_sites = finding.follows.iter().map(|places| -> BTreeSet<usize> {
             places
                 .iter()
                 .filter_map(|span| errors.get(span).map(|root| group[*root]))
                 .collect()
-        };
-        let mut in_sites = finding.follows.iter().map(in_site);
+        });
         let first = in_sites.next().unwrap_or_default();
         candidates[at].extend(in_sites.fold(first, |all, more| &all & &more));
         candidates[at].retain(|root| group[*root] != group[at]);
@@ -286,12 +289,13 @@ fn roots(
             .filter(|root| follows(at, *root));
         let direct = roots.clone().find(|root| is_root[*root]);
         // The absent document is in the unread file, which causes the findings about its absence.
-        let of_absence = || {
-            roots
-                .find_map(|root| unread[root])
-                .filter(|root| is_root[*root])
-        };
-        direct.or_else(of_absence).map(|root| firsts[&group[root]])
+        direct
+            .or_else(|| {
+                roots
+                    .find_map(|root| unread[root])
+                    .filter(|root| is_root[*root])
+            })
+            .map(|root| firsts[&group[root]])
     };
     (0..findings.len()).map(root_of).collect()
 }
@@ -304,8 +308,10 @@ impl ComparedFindings {
             .diagnostics
             .iter()
             .chain(&self.unchanged.diagnostics);
-        let unknown = of_head.filter(|it| it.rule.is(Trait::UnknownDocuments));
-        let unknown: BTreeSet<Arc<str>> = unknown.flat_map(|it| it.sites.clone()).collect();
+        let unknown: BTreeSet<Arc<str>> = of_head
+            .filter(|it| it.rule.is(Trait::UnknownDocuments))
+            .flat_map(|it| it.sites.clone())
+            .collect();
         if unknown.is_empty() {
             return;
         }
@@ -340,10 +346,11 @@ fn unread_part<'a>(
         None => {
             let text = &source.text()[start..];
             let rest = text.get(at.start as usize - start..).unwrap_or_default();
-            let end = rest.find("\n---");
-            let end = end.map_or(text.len(), |end| at.start as usize - start + end);
-            let is_read = findings.iter().any(|it| {
-                let place = it.primary.span;
+            let end = rest
+                .find("\n---")
+                .map_or(text.len(), |end| at.start as usize - start + end);
+            let is_read = findings.iter().any(|finding| {
+                let place = finding.primary.span;
                 place.file == at.file && place.start as usize > start + end
             });
             Cow::Borrowed(if is_read { &text[..end] } else { text })
@@ -362,12 +369,15 @@ struct UnreadErrors<'a> {
 impl<'a> UnreadErrors<'a> {
     fn new(findings: &'a [Diagnostic], sources: &'a SourceMap) -> Self {
         let all = || findings.iter().enumerate();
-        let of_sites = all().filter(|(_, it)| it.rule.is(Trait::UnknownDocuments));
-        let of_files = all().filter(|(_, it)| is_unread(it)).take(MAX_SEARCHED);
-        let text = |it: &Diagnostic| unread_part(it, findings, sources);
+        let of_sites = all().filter(|(_, finding)| finding.rule.is(Trait::UnknownDocuments));
+        let of_files = all()
+            .filter(|(_, finding)| is_unread(finding))
+            .take(MAX_SEARCHED);
         Self {
             sites: of_sites.collect(),
-            files: of_files.map(|(at, it)| (at, it, text(it))).collect(),
+            files: of_files
+                .map(|(at, finding)| (at, finding, unread_part(finding, findings, sources)))
+                .collect(),
         }
     }
 

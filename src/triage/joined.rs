@@ -73,16 +73,16 @@ fn kind<'a>(
     causes: &'a [EditId],
     sources: &SourceMap,
 ) -> Option<JoinKey<'a>> {
-    let by_edits = || {
-        let message = about_document(diagnostic).filter(|_| !causes.is_empty())?;
-        Some(CommonCause::Edits(causes, message))
-    };
-    let by_file = || {
-        let path = path_without_site(diagnostic, sources)?;
-        Some(CommonCause::AlikeFiles(&diagnostic.message, path))
-    };
     let absent = diagnostic.absent.as_ref().map(CommonCause::Absent);
-    let shared = absent.or_else(by_file).or_else(by_edits)?;
+    let shared = absent
+        .or_else(|| {
+            let path = path_without_site(diagnostic, sources)?;
+            Some(CommonCause::AlikeFiles(&diagnostic.message, path))
+        })
+        .or_else(|| {
+            let message = about_document(diagnostic).filter(|_| !causes.is_empty())?;
+            Some(CommonCause::Edits(causes, message))
+        })?;
     let suppressed = diagnostic.suppressed.as_ref().map(Suppression::as_str);
     let state = (suppressed, diagnostic.because_of);
     Some((diagnostic.rule.name, diagnostic.severity, state, shared))

@@ -274,10 +274,8 @@ impl OneSided {
             open.map(|diagnostic| in_file(diagnostic, sources))
                 .collect()
         };
-        let (in_base, in_head) = (
-            in_files(base, !came.is_empty()),
-            in_files(head, !went.is_empty()),
-        );
+        let in_base = in_files(base, !came.is_empty());
+        let in_head = in_files(head, !went.is_empty());
         Self {
             came,
             went,

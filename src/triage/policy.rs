@@ -42,12 +42,13 @@ impl Levels {
                 .get(rule.name)
                 .filter(|_| site.is_some_and(|site| sites.is_match(site)))
         });
-        let of_path = || {
-            let mut paths = self.per_path.iter().rev();
-            paths.find_map(|(paths, levels)| levels.get(rule.name).filter(|_| paths.is_match(path)))
-        };
         let level = of_site
-            .or_else(of_path)
+            .or_else(|| {
+                let mut paths = self.per_path.iter().rev();
+                paths.find_map(|(paths, levels)| {
+                    levels.get(rule.name).filter(|_| paths.is_match(path))
+                })
+            })
             .or_else(|| self.general.get(rule.name));
         level.copied().unwrap_or(rule.level())
     }
@@ -68,12 +69,12 @@ impl Levels {
 
     /// Whether findings of `rule` can be reported in the file at `path`, in any site.
     pub(crate) fn can_count_at(&self, rule: &Rule, path: &str) -> bool {
-        let enables = |(_, levels): &(GlobSet, BTreeMap<&'static str, Level>)| {
-            levels
-                .get(rule.name)
-                .is_some_and(|level| *level != Level::Off)
-        };
-        self.of(rule, path, None) != Level::Off || self.per_site.iter().any(enables)
+        self.of(rule, path, None) != Level::Off
+            || self.per_site.iter().any(|(_, levels)| {
+                levels
+                    .get(rule.name)
+                    .is_some_and(|level| *level != Level::Off)
+            })
     }
 }
 
