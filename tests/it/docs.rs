@@ -381,7 +381,10 @@ fn architecture_page_lists_every_module() {
                 .strip_suffix(';')
         });
         for module in modules {
-            assert!(page.contains(&format!("\n| `{module}` | ")), "`{module}`");
+            assert!(
+                page.contains(&format!("\n| `{module}` | ")),
+                "docs/architecture.md has no row for the module `{module}`"
+            );
         }
     }
 }

@@ -48,7 +48,10 @@ fn broken_repositories_are_reported() {
         }
         let stated = fs::read_to_string(&expected).unwrap_or_default();
         if stated != report {
-            wrong.push(format!("{name}: stated\n{stated}\nbut is\n{report}"));
+            wrong.push(format!(
+                "tests/sites/{name}/expected.txt is outdated; LAYERCAKE_BLESS=1 rewrites it: \
+                 expected\n{stated}\nfound\n{report}"
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));

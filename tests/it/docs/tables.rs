@@ -16,7 +16,10 @@ fn exit_codes_agree_with_the_help() {
     documented.sort();
     let mut expected: Vec<Vec<String>> = leaves().iter().map(|verb| exit_codes(verb)).collect();
     expected.sort();
-    assert_eq!(documented, expected);
+    assert_eq!(
+        documented, expected,
+        "docs/exit-codes.md, the help of verbs"
+    );
 }
 
 /// Row of the table from the help of a verb.
