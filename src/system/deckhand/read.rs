@@ -664,7 +664,7 @@ impl<'r> DocumentReader<'r> {
         let method = method?;
         let path = path?;
         let Some(known) = Method::parse(method.value) else {
-            let near = near_static(method.value, &["merge", "replace", "delete"]);
+            let near = near_static(method.value, &Method::ALL.map(Method::as_str));
             let method_text = method.value.to_string();
             self.fault(
                 method.span,

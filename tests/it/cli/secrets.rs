@@ -693,3 +693,32 @@ fn reports_have_no_fix_after_a_secret() {
         1
     );
 }
+
+/// Otherwise its items were hidden one by one, and showed how many there are.
+#[test]
+fn list_that_a_merge_extends_is_secret_if_either_list_is() {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write(
+        "site/lab/key.yaml",
+        passphrase("key", "{all: [sesame, open]}"),
+    );
+    let source = [("deckhand/Passphrase/v1", "key", ".all", "path: .list")];
+    let parent = substituting("parent", &source, "{list: []}")
+        .replace("layer: site", "layer: global")
+        .replace("\nmetadata:", "\nmetadata:\n  labels: {name: parent}");
+    sandbox.write("global/parent.yaml", parent);
+    let extending = child("child", "parent", "{list: [own]}")
+        .replace("path: .}", "path: '.list[0]'}")
+        .replace(", {method: delete, path: .nowhere}", "");
+    sandbox.write("site/lab/child.yaml", extending);
+    let documented = [
+        "--site",
+        "lab",
+        "--name",
+        "child",
+        "--semantics",
+        "documented",
+    ];
+    let ran = sandbox.run(&[&["render"], &documented[..]].concat());
+    assert!(ran.stdout.contains("data:\n  list: (hidden)\n"), "{ran:?}");
+}

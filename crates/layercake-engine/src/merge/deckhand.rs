@@ -43,14 +43,12 @@ pub enum Method {
 }
 
 impl Method {
+    /// All methods.
+    pub const ALL: [Self; 3] = [Method::Merge, Method::Replace, Method::Delete];
+
     /// Returns the method with this name.
     pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "merge" => Some(Method::Merge),
-            "replace" => Some(Method::Replace),
-            "delete" => Some(Method::Delete),
-            _ => None,
-        }
+        Self::ALL.into_iter().find(|method| method.as_str() == name)
     }
 
     /// Returns the name.
@@ -357,17 +355,18 @@ pub(crate) fn extends_list(path: &Path, over: &Node) -> bool {
     list_of_index(path).is_some_and(|list| present(&list, over).is_ok())
 }
 
-/// Extends the parent's list by the child's entries, as documented (D01).
+/// Extends the parent's list by the child's entries, as documented (D01). The list is secret if either
+/// is.
 fn extend(list: &Path, base: &mut Node, over: &Node, at: Span) -> Result<Applied, Failure> {
     let child = present(list, over)?;
-    let merged = match (
-        list.first(base)?.as_ref().map(|found| &found.node.value),
-        &child.value,
-    ) {
-        (Some(Value::Sequence(parent)), Value::Sequence(entries)) => {
-            let items: Vec<Node> = parent.iter().chain(entries.iter()).cloned().collect();
+    let found = list.first(base)?;
+    let parent: Option<&Node> = found.as_ref().map(|found| &*found.node);
+    let merged = match (parent.map(|node| &node.value), &child.value) {
+        (Some(Value::Sequence(below)), Value::Sequence(above)) => {
+            let items: Vec<Node> = below.iter().chain(above.iter()).cloned().collect();
             Node {
                 value: Value::from(items),
+                secret: parent.is_some_and(|node| node.secret) || child.secret,
                 ..child.into_owned()
             }
         }
