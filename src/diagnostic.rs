@@ -105,7 +105,8 @@ pub enum Trait {
     /// Some or all of its fixes are [unsafe](Safety::Unsafe).
     UnsafelyFixable,
     /// A finding in one site is reported only if it occurs in every site that contains the file: a
-    /// document of `global/` is not unused because one site does not use it.
+    /// document of `global/` is not unused because one site does not use it. So a run that does not
+    /// read all sites cannot decide it, except in files of one site.
     Everywhere,
     /// Deckhand itself rejects all or some of its findings: see `Diagnostic::is_refused`.
     Refused,

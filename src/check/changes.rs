@@ -13,14 +13,15 @@ use super::repositories::used_repositories;
 use super::taking::taking_edit;
 use super::workspace::{Workspace, map_in_parallel};
 use super::{Checked, CheckedSite, Plan, ProgressUnit};
-use crate::compare::reach::{Comparison, gather};
+use crate::compare::reach::{Comparison, SiteReach, gather};
 use crate::compare::{Limits, Texts};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Trait};
 use crate::edit::{Edit, EditId, EditKind, RenamedKeys};
 use crate::error::Error;
 use crate::rules;
 use crate::source::{RepoPath, SourceMap, Span, UsedRepository};
 use crate::stopwatch::{Stage, add_count, time};
+use crate::system::deckhand::layout::Place;
 use crate::system::edits::{Edits, edits};
 use crate::triage::{self, EditsOfFindings, FindingCauses, Findings};
 
@@ -39,6 +40,8 @@ pub struct Changes {
     pub edited_files: BTreeSet<RepoPath>,
     /// Whether a part of layercake failed.
     pub internal_error: bool,
+    /// Whether it depends on sites that were not read whether a finding is new or gone.
+    pub depends_on_others: bool,
 }
 
 /// Compares the head of `plan` with its base.
@@ -66,6 +69,7 @@ pub fn compare_with(
         findings,
         edited_files,
         internal_error,
+        depends_on_others,
     } = workspace.changes_with(settings, per_site)?;
     let damaged_baseline = workspace.loaded.damaged_baseline.take();
     Ok(Compared {
@@ -78,6 +82,7 @@ pub fn compare_with(
         gated: Findings::default(),
         edited_files,
         damaged_baseline,
+        depends_on_others,
     })
 }
 
@@ -113,8 +118,7 @@ impl Workspace {
             .progress
             .begin(ProgressUnit::Sites, Some(sides.pairs.len()));
         // Limits are the same as if all sites were compared.
-        let left_out = sides.head.all_sets - sides.head.sets.len();
-        let limits = Limits::of_each(sides.pairs.len() + left_out);
+        let limits = Limits::of_each(sides.pairs.len() + sides.head.left_out.len());
         let compared = map_in_parallel(plan, &sides.pairs, |pair| {
             let run = SiteRun {
                 sides: &sides,
@@ -152,7 +156,17 @@ impl Workspace {
             edited.any(|(_, number)| sides.revisions.are_of_site(*number, site))
         };
         let mut comparison = time(Stage::Route, || gather(edits.edits, found, &is_edited));
+        let unread = sides.head.left_out_of(plan).cloned();
+        comparison
+            .sites
+            .extend(unread.map(|(site, site_type)| SiteReach {
+                site,
+                site_type,
+                is_read: false,
+                ..SiteReach::default()
+            }));
         limit(&sides, &mut comparison, &mut findings, &concerned);
+        let depends_on_others = leave_undecided_out(&sides, &mut findings);
         let files = edited.iter().map(|(file, _)| loaded.sources.get(*file));
         let real = files.filter(|file| file.decoded_from().is_none());
         Ok(Changes {
@@ -162,8 +176,29 @@ impl Workspace {
             findings,
             edited_files: real.map(|file| file.path().clone()).collect(),
             internal_error: loaded.has_failed() || has_failed,
+            depends_on_others,
         })
     }
+}
+
+/// Removes unchanged findings that depend on sites that were not read. Returns whether a new or gone
+/// finding depends on them.
+fn leave_undecided_out(sides: &Sides<'_>, findings: &mut triage::ComparedFindings) -> bool {
+    if sides.head.left_out.is_empty() {
+        return false;
+    }
+    let place_of = |path| sides.plan.layout().and_then(|layout| layout.place_of(path));
+    let depends = |finding: &Diagnostic| {
+        let path = sides.loaded.sources.path_of(finding.primary.span);
+        let is_of_site = matches!(place_of(path), Some(Place::Site(_)));
+        finding.rule.is(Trait::Everywhere) && !is_of_site
+    };
+    findings
+        .unchanged
+        .diagnostics
+        .retain(|finding| !depends(finding));
+    let changed = findings.new.diagnostics.iter();
+    changed.chain(&findings.fixed.diagnostics).any(depends)
 }
 
 /// Numbers the further repositories of edits as reports do.

@@ -124,6 +124,8 @@ pub struct Compared {
     /// Error in the baseline of the base, if it is unusable. All findings of the base are then
     /// treated as existing.
     pub damaged_baseline: Option<String>,
+    /// Whether it depends on sites that were not read whether a finding is new or gone.
+    pub(crate) depends_on_others: bool,
 }
 
 impl Compared {
@@ -834,7 +836,7 @@ impl TrialRenderer<'_, '_> {
         let site_type = membership.and_then(|membership| membership.scope.site_type.as_deref());
         let (plan, loaded) = (self.sides.plan, self.sides.loaded);
         let sets = loaded.sets_of(plan, (name.as_deref(), site_type), &parts);
-        let (documents, sharers) = ((name, documents, sets), self.sides.head.all_sets);
+        let (documents, sharers) = ((name, documents, sets), self.sides.head.all_sets());
         let earlier = self.earlier.into_iter().flatten();
         let related = Related::of(plan, documents, sharers, earlier);
         let known = (&tables(plan, self.known)[..], Matching::Values);

@@ -122,6 +122,7 @@ impl SetPair<'_> {
             site_type: self.site_type(),
             base,
             head,
+            is_read: true,
         }
     }
 

@@ -4,14 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::mem;
 use std::sync::{Arc, OnceLock};
 
-use globset::GlobSet;
-
 use super::configuration::Configured;
 use super::file::{AsRead, FileReader, LoadedFile};
 use super::files::{
     Files, FilesSoFar, KnownFiles, PartFile, ReadLater, SideFile, SideFiles, SideSource, SitesRead,
 };
-use super::{AcceptedBy, CheckedSite, Plan, Scope, Which, Work};
+use super::{AcceptedBy, CheckedSite, NameAndType, Plan, Scope, Which, Work};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::render::FileSet;
@@ -212,8 +210,8 @@ impl SoFar {
 pub(super) struct LoadedSide {
     pub(super) files: Vec<SideFile>,
     pub(super) sets: Vec<SetFiles>,
-    /// Number of sets, including those that are not compared.
-    pub(super) all_sets: usize,
+    /// Sites that are not compared, since no edit can reach them.
+    pub(super) left_out: Vec<NameAndType>,
     /// Files given to cloud-init, by path.
     pub(super) parts: Vec<PartFile>,
     layout: Option<Layout>,
@@ -524,8 +522,14 @@ impl Loaded {
                 };
                 side.find_sets(source.uses, &mut sources, &files, work);
             });
-            side.all_sets = side.sets.len();
-            side.sets.retain(|set| plan.reaches(set.name.as_ref()));
+            let (sets, left_out): (Vec<SetFiles>, Vec<SetFiles>) = mem::take(&mut side.sets)
+                .into_iter()
+                .partition(|set| plan.reaches(set.name.as_ref()));
+            side.sets = sets;
+            side.left_out = left_out
+                .into_iter()
+                .map(|set| (set.name, set.site_type))
+                .collect();
             side.find_parts(plan);
         }
         for file in sides.iter().flat_map(|side| &side.parts) {
@@ -635,7 +639,12 @@ impl Loaded {
         plan.keep_requested(&mut broken);
         let found = self.sides().any(|side| !side.wanted(plan).is_empty());
         let mut unread = self.sides().flat_map(LoadedSide::unread_definitions);
-        if found || !broken.is_empty() || unread.any(|(site, _)| globs.is_match(&**site)) {
+        let is_left_out = self.head.left_out_of(plan).next().is_some();
+        if found
+            || is_left_out
+            || !broken.is_empty()
+            || unread.any(|(site, _)| globs.is_match(&**site))
+        {
             return Ok(());
         }
         let has_sites = self
@@ -869,6 +878,11 @@ impl LoadedSide {
         }
     }
 
+    /// Number of sets, including those that are not compared.
+    pub(super) fn all_sets(&self) -> usize {
+        self.sets.len() + self.left_out.len()
+    }
+
     /// Names of the existing sites.
     pub(super) fn site_names(&self) -> BTreeSet<Arc<str>> {
         self.sets
@@ -931,15 +945,19 @@ impl LoadedSide {
 
     /// Sets that the plan requests.
     pub(super) fn wanted(&self, plan: &Plan) -> Vec<&SetFiles> {
-        let is_wanted = |set: &&SetFiles| {
-            let named = |globs: &GlobSet| {
-                set.name
-                    .as_ref()
-                    .is_some_and(|name| globs.is_match(&**name))
-            };
-            plan.options.sites.as_ref().is_none_or(named)
-        };
-        self.sets.iter().filter(is_wanted).collect()
+        let sets = self.sets.iter();
+        sets.filter(|set| plan.requests(set.name.as_deref()))
+            .collect()
+    }
+
+    /// Requested sites that are not compared.
+    pub(super) fn left_out_of<'a>(
+        &'a self,
+        plan: &'a Plan,
+    ) -> impl Iterator<Item = &'a NameAndType> {
+        self.left_out
+            .iter()
+            .filter(|(name, _)| plan.requests(name.as_deref()))
     }
 
     /// Sites that each file applies to.

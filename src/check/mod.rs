@@ -319,6 +319,12 @@ impl Plan {
         }
     }
 
+    /// Whether the user asks for a site of this name; `None` for a set without layout.
+    fn requests(&self, site: Option<&str>) -> bool {
+        let globs = self.options.sites.as_ref();
+        globs.is_none_or(|globs| site.is_some_and(|site| globs.is_match(site)))
+    }
+
     /// Keeps the findings that apply to a requested site, and removes other sites from them.
     fn keep_requested(&self, findings: &mut Vec<Diagnostic>) {
         let Some(globs) = &self.options.sites else {

@@ -101,7 +101,7 @@ impl<'a> OneSide<'a> {
             .collect();
         let (name, sets) = (set.name.clone(), loaded.sets(plan, side, set));
         let related = time(Stage::Relate, || {
-            Related::of(plan, (name, documents, sets), side.all_sets, before)
+            Related::of(plan, (name, documents, sets), side.all_sets(), before)
         });
         add_count(Stage::Relate, || 1);
         let graph = &related.graph;
@@ -311,7 +311,7 @@ impl Slips<'_, '_> {
         let site = Related::of(
             plan,
             (name, documents, sets),
-            side.all_sets,
+            side.all_sets(),
             std::iter::empty(),
         );
         let known_tables = (&tables(plan, known)[..], Matching::Values);

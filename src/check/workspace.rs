@@ -270,7 +270,7 @@ impl Workspace {
                 return Err(error);
             }
         };
-        let sites = self.loaded.head.all_sets;
+        let sites = self.loaded.head.all_sets();
         for (ReachedSite { set, known }, done) in reached.into_iter().zip(found) {
             let (files, parts) = (set.files.clone(), set.parts.clone());
             judged.insert(
@@ -312,7 +312,7 @@ impl Workspace {
         let (mut judged, mut reached) = (JudgedSites::new(), Vec::new());
         for set in &self.sets {
             match before.remove(&set.name) {
-                Some(site) if site.is_of(set, self.loaded.head.all_sets) => {
+                Some(site) if site.is_of(set, self.loaded.head.all_sets()) => {
                     judged.insert(set.name.clone(), site);
                 }
                 Some(site) => reached.push((set, Some(site.known.unwrap_or_default()))),

@@ -17,7 +17,7 @@ use layercake::error::Error;
 use layercake::graph::MissingSource;
 use layercake::merge::cloud_init::Dialect;
 use layercake::merge::deckhand::Semantics;
-use layercake::report::{Format, Links};
+use layercake::report::{Format, Links, ReportFormat};
 use layercake::triage::Counts;
 
 use super::candidates;
@@ -64,6 +64,13 @@ pub(super) struct OutputArgument {
     /// `None` for standard output.
     pub(super) file: Option<PathBuf>,
     pub(super) named_by: NamedBy,
+}
+
+impl OutputArgument {
+    /// Whether the report lists findings of both sides: programs take a missing result for a fixed one.
+    pub(super) fn lists_unchanged(&self) -> bool {
+        matches!(self.format, Format::Of(ReportFormat::Sarif))
+    }
 }
 
 /// Origin of a report file's name.

@@ -345,16 +345,31 @@ struct LintRequest {
 }
 
 impl LintRequest {
-    /// Whether a run that passes without new warnings writes nothing, regardless of other findings.
-    fn needs_only_new(&self) -> bool {
-        let for_people = |output: &OutputArgument| {
-            output.file.is_none() && matches!(output.format, Format::Full | Format::Concise)
+    /// Sites that a comparison reads: all, if findings that both sides have are listed.
+    fn reading(&self) -> SitesToRead {
+        let lists_unchanged = self
+            .outputs
+            .output
+            .iter()
+            .any(OutputArgument::lists_unchanged);
+        if self.look.listing.all || self.statistics || lists_unchanged {
+            SitesToRead::All
+        } else {
+            SitesToRead::Reached
+        }
+    }
+
+    /// Reports to write: those of the flags, or else of the configuration.
+    fn reports(
+        &self,
+        linted: &Linted,
+        selection: &Selection,
+    ) -> Result<Vec<OutputArgument>, Error> {
+        let configured = match linted {
+            Linted::One(_, configured, _) => configured,
+            Linted::Two(outcome) => &outcome.configured,
         };
-        self.look.detail == Detail::OnlyFaults
-            && !self.look.listing.all
-            && !self.statistics
-            && !self.outputs.open
-            && self.outputs.output.iter().all(for_people)
+        outputs::wanted(&self.outputs, configured, selection, &self.request.wanted)
     }
 
     fn judge(&self) -> Judge {
@@ -501,20 +516,35 @@ pub(super) fn lint(
     outputs.allow_open(&outputs.output)?;
     let start = Instant::now();
     let Some(action) = fix.action() else {
-        if asked.needs_only_new() && has_nothing_new(selection, asked, terminal) {
-            return Ok(ExitCode::SUCCESS);
-        }
-        let run = |control: &_| commands::lint::run(selection, request, control);
-        let linted = terminal.watch(run)?;
+        let run = |reading| {
+            terminal.watch(|control| commands::lint::run(selection, request, reading, control))
+        };
+        let linted = run(asked.reading())?;
+        let reports = asked.reports(&linted, selection)?;
+        let lists_unchanged = reports.iter().any(OutputArgument::lists_unchanged);
+        let linted = if lists_unchanged && leaves_sites_out(&linted) {
+            run(SitesToRead::All)?
+        } else {
+            linted
+        };
         warn_damaged_baseline(&linted);
-        return write_reports(&linted, asked, selection, start.elapsed(), terminal);
+        return write_reports(
+            &linted,
+            reports,
+            asked,
+            selection,
+            start.elapsed(),
+            terminal,
+        );
     };
     let run = |control: &_| commands::fix::run(selection, request, &action, fix.mode(), control);
     let fixed = terminal.watch(run)?;
     warn_damaged_baseline(&fixed.linted);
     let verdict = match fix.mode() {
         FixMode::Files => {
-            write_reports(&fixed.linted, asked, selection, start.elapsed(), terminal)?
+            let reports = asked.reports(&fixed.linted, selection)?;
+            let elapsed = start.elapsed();
+            write_reports(&fixed.linted, reports, asked, selection, elapsed, terminal)?
         }
         FixMode::Nothing => {
             print(|out| report::difference::write(&fixed.files, &terminal.style, out))?;
@@ -527,24 +557,6 @@ pub(super) fn lint(
     } else {
         ExitCode::from(2)
     })
-}
-
-/// Whether the run is known to pass and to write nothing, without checking all sites. Errors are
-/// ignored here: the complete run meets them again and reports them.
-fn has_nothing_new(selection: &Selection, asked: &LintRequest, terminal: &Terminal) -> bool {
-    let start = Instant::now();
-    let run = |control: &_| {
-        commands::compare::run(selection, &asked.request, SitesToRead::Reached, control)
-    };
-    let Ok(Some(outcome)) = terminal.watch(run) else {
-        return false;
-    };
-    let writes_for_people = outcome.configured.config.outputs.is_empty();
-    let linted = Linted::Two(Box::new(outcome));
-    let verdict = asked.judge().of_linted(&linted, &asked.request);
-    let listing = asked.look.listing;
-    let report = report_of(&linted, verdict, listing, selection, start.elapsed());
-    writes_for_people && asked.look.leaves_out(&report)
 }
 
 /// Warns that the baseline of the earlier side is unusable.
@@ -561,9 +573,21 @@ fn warn_damaged_baseline(linted: &Linted) {
     }
 }
 
+/// Whether sites were not read, since no edit can reach them.
+fn leaves_sites_out(linted: &Linted) -> bool {
+    match linted {
+        Linted::One(..) => false,
+        Linted::Two(outcome) => {
+            let mut sites = outcome.compared.comparison.sites.iter();
+            sites.any(|site| !site.is_read)
+        }
+    }
+}
+
 /// Writes the reports and returns the exit code.
 fn write_reports(
     linted: &Linted,
+    reports: Vec<OutputArgument>,
     asked: &LintRequest,
     selection: &Selection,
     elapsed: Duration,
@@ -573,16 +597,14 @@ fn write_reports(
         Linted::One(_, configured, _) => configured,
         Linted::Two(outcome) => &outcome.configured,
     };
-    let wanted = &asked.request.wanted;
-    let outputs = outputs::wanted(&asked.outputs, configured, selection, wanted)?;
-    if wanted.auto && matches!(linted, Linted::One(..)) {
+    if asked.request.wanted.auto && matches!(linted, Linted::One(..)) {
         complain("found nothing to compare with; checking only the current state\n");
     }
     let verdict = asked.judge().of_linted(linted, &asked.request);
     let report = report_of(linted, verdict, asked.look.listing, selection, elapsed);
     let report = report.with_links(asked.outputs.links(configured));
     let delivery = Delivery {
-        outputs,
+        outputs: reports,
         open: asked.outputs.open,
         directory: &selection.directory,
     };
@@ -659,6 +681,7 @@ fn reach<T>(site: &CheckedSite<T>) -> SiteReach {
         site_type: site.site_type.clone(),
         base: None,
         head: Some(site.outputs),
+        is_read: true,
     }
 }
 
@@ -768,8 +791,9 @@ pub(super) fn diff(
     outputs::allow(&outputs.output, &selection.directory, &[])?;
     outputs.allow_open(&outputs.output)?;
     let start = Instant::now();
-    let outcome = terminal
-        .watch(|control| commands::compare::run(&selection, &request, SitesToRead::All, control))?;
+    let outcome = terminal.watch(|control| {
+        commands::compare::run(&selection, &request, SitesToRead::Reached, control)
+    })?;
     let Some(outcome) = outcome else {
         return Err(nothing_detected().into());
     };

@@ -71,15 +71,14 @@ pub struct ComparisonOutcome {
 /// Sites that a comparison reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SitesToRead {
-    /// All requested sites.
+    /// All requested sites, to list their unchanged findings.
     All,
-    /// Sites that the edits can reach. No other site has new findings, but statements about all
-    /// sites are not possible.
+    /// Sites that the edits can reach, if new findings and changes follow from these.
     Reached,
 }
 
-/// Compares what the selection names. `None` if no comparison is requested, the environment gives
-/// no two sides, or more sites have to be read.
+/// Compares what the selection names. `None` if no comparison is requested, or the environment gives
+/// no two sides.
 ///
 /// # Errors
 /// If the sides cannot be determined or read, or another step fails.
@@ -89,16 +88,16 @@ pub fn run(
     reading: SitesToRead,
     control: &RunControl,
 ) -> Result<Option<ComparisonOutcome>, Error> {
-    let wanted = &request.wanted;
-    // Only the index knows the folders of a commit.
-    let may_be_index = wanted.staged || wanted.auto || wanted.to.as_deref() == Some("index");
-    if reading == SitesToRead::Reached && !may_be_index {
-        return Ok(None);
-    }
-    let opened = open(selection, wanted, &request.environment, reading)?;
-    opened
+    let opened = open(selection, &request.wanted, &request.environment, reading)?;
+    let outcome = opened
         .map(|opened| compared(opened, request, control))
-        .transpose()
+        .transpose()?;
+    match outcome {
+        Some(outcome) if outcome.compared.depends_on_others => {
+            run(selection, request, SitesToRead::All, control)
+        }
+        outcome => Ok(outcome),
+    }
 }
 
 /// As [`run`], in a known repository, ignoring the one in the environment.
@@ -225,8 +224,8 @@ pub(super) struct Opened {
     pub(super) project: Project,
 }
 
-/// Opens the two requested sides. `None` if no comparison is requested, the environment gives no
-/// two sides, or more sites have to be read.
+/// Opens the two requested sides. `None` if no comparison is requested, or the environment gives no
+/// two sides.
 pub(super) fn open(
     selection: &Selection,
     wanted: &SideSelection,
@@ -251,11 +250,8 @@ fn open_in(
         let Some(chosen) = sides::choose(&repository, wanted, &environment)? else {
             return Ok(None);
         };
-        let project = match reading {
-            SitesToRead::All => Some(Project::open_sides(selection, &repository, &chosen)?),
-            SitesToRead::Reached => Project::open_reached(selection, &repository, &chosen)?,
-        };
-        Ok(project.map(|project| Opened {
+        let project = Project::open_sides(selection, &repository, &chosen, reading)?;
+        Ok(Some(Opened {
             repository,
             chosen,
             project,

@@ -7,7 +7,7 @@ use super::Selection;
 use super::compare::{self, Opened, SitesToRead};
 use super::sides::{ChosenSide, Environment, MergeBase, SideSelection};
 use crate::ask::since::{self, TracedValue};
-use crate::ask::{self, ValueQuestion};
+use crate::ask::{self, SET, ValueQuestion};
 use crate::check::{BothSides, Checked, RenderedSite, RunControl, Settings, Work, compare_with};
 use crate::error::{Error, ErrorKind};
 use crate::report::answer::provenance::ExplainedValue;
@@ -25,7 +25,16 @@ pub fn run(
     question: &ValueQuestion,
     control: &RunControl,
 ) -> Result<(Checked<()>, ProvenanceDiff), Error> {
-    let opened = compare::open(selection, wanted, &Environment::default(), SitesToRead::All)?;
+    let of_site = Selection {
+        sites: if site == SET {
+            Vec::new()
+        } else {
+            vec![globset::escape(site)]
+        },
+        ..selection.clone()
+    };
+    let environment = Environment::default();
+    let opened = compare::open(&of_site, wanted, &environment, SitesToRead::Reached)?;
     let Some(Opened {
         chosen, project, ..
     }) = opened

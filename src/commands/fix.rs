@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::compare::ComparisonRequest;
+use super::compare::{ComparisonRequest, SitesToRead};
 use super::lint::{self, Linted};
 use super::{Selection, work_tree};
 use crate::check::{Checked, RunControl};
@@ -184,7 +184,7 @@ impl FixRun<'_> {
             texts: texts.collect(),
             ..self.selection.clone()
         };
-        lint::run(&selection, self.request, self.control)
+        lint::run(&selection, self.request, SitesToRead::All, self.control)
     }
 
     fn fix(&self, first: Linted, safety: Safety) -> Result<FixState, Error> {

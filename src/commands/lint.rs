@@ -27,9 +27,10 @@ pub enum Linted {
 pub fn run(
     selection: &Selection,
     request: &ComparisonRequest,
+    reading: SitesToRead,
     control: &RunControl,
 ) -> Result<Linted, Error> {
-    if let Some(outcome) = compare::run(selection, request, SitesToRead::All, control)? {
+    if let Some(outcome) = compare::run(selection, request, reading, control)? {
         return Ok(Linted::Two(Box::new(outcome)));
     }
     let project = Project::open(selection)?;

@@ -38,10 +38,11 @@ use std::sync::Arc;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
+use self::compare::SitesToRead;
 use self::configuration::{ConfigurationTrees, FoundConfiguration, SemanticsFlags};
 use self::policy::Selectors;
 use self::repositories::{Clones, OpenedRepositories};
-use self::sides::{ChosenSide, ChosenSides, ReachedByEdits};
+use self::sides::{ChosenSide, ChosenSides, ReachedByEdits, listed};
 use crate::check::{
     self, AcceptedBy, Base, NameAndType, Options, Plan, RunControl, Scope, SiteNames,
 };
@@ -135,8 +136,37 @@ impl Project {
     /// # Errors
     /// Without a site repository, or if a path, glob or revision is invalid.
     pub fn open(selection: &Selection) -> Result<Self, Error> {
-        let open = || Self::from(Start::find(selection)?, selection, &[])?.with_sites_of(selection);
-        time(Stage::Start, open)
+        time(Stage::Start, || {
+            let project = match Self::open_requested(selection)? {
+                Some(project) => project,
+                None => Self::from(Start::find(selection)?, selection, &[])?,
+            };
+            project.with_sites_of(selection)
+        })
+    }
+
+    /// The requested sites of the working tree, without the folders of others. `None` if all are
+    /// requested, or findings in the requested ones may depend on others.
+    fn open_requested(selection: &Selection) -> Result<Option<Self>, Error> {
+        let is_of_sites =
+            selection.revision.is_none() && !selection.set && selection.files.is_empty();
+        let requested = globs(&selection.sites)?.filter(|_| is_of_sites);
+        let Some(requested) = requested else {
+            return Ok(None);
+        };
+        let Some(start) = Start::of_sites(selection, requested)? else {
+            return Ok(None);
+        };
+        let project = Self::from(start, selection, &[])?;
+        let is_whole = match &project.scope {
+            ProjectScope::Repository(layout) => {
+                project.reads_by_site(&layout.root)
+                    && !layout.has_clashing_sites()
+                    && !layout.has_links()
+            }
+            ProjectScope::Set(_) => false,
+        };
+        Ok(is_whole.then_some(project))
     }
 
     /// As [`Project::open`], for a verb that reports only on the requested sites.
@@ -163,8 +193,16 @@ impl Project {
         selection: &Selection,
         repository: &Repository,
         sides: &ChosenSides,
+        reading: SitesToRead,
     ) -> Result<Self, Error> {
         time(Stage::Start, || {
+            let reached = match reading {
+                SitesToRead::All => None,
+                SitesToRead::Reached => Self::open_reached(selection, repository, sides)?,
+            };
+            if let Some(project) = reached {
+                return project.with_sites_of(selection);
+            }
             let base = sides::open(repository, &sides.from)?;
             let head = sides::open(repository, &sides.to)?;
             let start = Start::on_sides(repository, sides, selection, [base, head])?;
@@ -174,30 +212,27 @@ impl Project {
         })
     }
 
-    /// As [`Project::open_sides`], limited to the sites that the edits can reach. `None` if other
-    /// sites have to be read to know the new findings.
-    pub(crate) fn open_reached(
+    /// Both sides, limited to the sites that the edits can reach. `None` if all sites have to be read.
+    fn open_reached(
         selection: &Selection,
         repository: &Repository,
         sides: &ChosenSides,
     ) -> Result<Option<Self>, Error> {
-        time(Stage::Start, || {
-            let from = repository
-                .prefix(selection.start())
-                .unwrap_or_else(|| RepoPath::new(""));
-            let reached = ReachedByEdits::find(repository, sides, &from);
-            let Some(ReachedByEdits { root, sites, trees }) = reached else {
-                return Ok(None);
-            };
-            let trees = trees.map(|tree| Arc::new(tree) as SharedTree);
-            let start = Start::on_sides(repository, sides, selection, trees)?;
-            let project = Self::from(start, selection, &[])?;
-            let is_whole = project.reads_by_site(&root);
-            Ok(is_whole.then_some(Self {
-                reached: Some(Arc::new(sites)),
-                ..project
-            }))
-        })
+        let from = repository
+            .prefix(selection.start())
+            .unwrap_or_else(|| RepoPath::new(""));
+        let requested = globs(&selection.sites)?;
+        let reached = ReachedByEdits::find(repository, sides, &from, requested.as_ref());
+        let Some(ReachedByEdits { root, sites, trees }) = reached else {
+            return Ok(None);
+        };
+        let start = Start::on_sides(repository, sides, selection, trees)?;
+        let project = Self::from(start, selection, &[])?;
+        let is_whole = project.reads_by_site(&root);
+        Ok(is_whole.then_some(Self {
+            reached: Some(Arc::new(sites)),
+            ..project
+        }))
     }
 
     /// Whether the tree without its sites contains everything read besides the layers of the site
@@ -430,7 +465,13 @@ impl Start {
                 let help = "pass a revision, e.g. `--rev HEAD`";
                 Err(Error::new(ErrorKind::Git, message).with_help(help))
             }
-            (Some(repository), None) => Self::in_work_tree(&repository, directory),
+            (Some(repository), None) => {
+                let from = repository
+                    .prefix(directory)
+                    .unwrap_or_else(|| RepoPath::new(""));
+                let tree = WorkTree::in_repository(&repository)?;
+                Ok(Self::in_work_tree(tree, from))
+            }
             (None, Some(_)) => {
                 let message = format!("`{}` is not inside a git repository", directory.display());
                 let help = "remove `--rev` to read the files on disk";
@@ -492,21 +533,37 @@ impl Start {
         })
     }
 
-    fn in_work_tree(repository: &Repository, directory: &Path) -> Result<Self, Error> {
-        let tree = WorkTree::in_repository(repository)?;
-        let root = Some(tree.root().to_owned());
+    /// The working tree without the folders of other sites than those requested; `None` outside of a
+    /// working tree of git.
+    fn of_sites(selection: &Selection, requested: GlobSet) -> Result<Option<Self>, Error> {
+        let directory = selection.start();
+        let repository = if directory.is_dir() {
+            Repository::discover(directory)?
+        } else {
+            None
+        };
+        let Some(repository) = repository.filter(|it| it.work_tree_root().is_some()) else {
+            return Ok(None);
+        };
         let from = repository
             .prefix(directory)
             .unwrap_or_else(|| RepoPath::new(""));
+        let tree = WorkTree::in_repository(&repository)?;
+        let is_listed = listed(&from, move |site| requested.is_match(site));
+        Ok(Some(Self::in_work_tree(tree.limited(is_listed), from)))
+    }
+
+    fn in_work_tree(tree: WorkTree, from: RepoPath) -> Self {
+        let root = Some(tree.root().to_owned());
         let tree: SharedTree = Arc::new(tree);
-        Ok(Self {
+        Self {
             tree,
             base: None,
             root,
             is_repository: true,
             from,
             commit: None,
-        })
+        }
     }
 
     /// Outside of git, the root is the nearest folder that is a site repository, or else the folder

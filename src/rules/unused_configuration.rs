@@ -5,7 +5,7 @@ use crate::source::Span;
 
 super::rule!(
     "unused-configuration",
-    Warning,
+    Warning[Everywhere],
     "configuration entry that matches no file, site, missing source or schema"
 );
 

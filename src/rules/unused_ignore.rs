@@ -8,7 +8,7 @@ use crate::source::{SourceMap, Span, offset};
 
 super::rule!(
     "unused-ignore",
-    Warning[Fixable],
+    Warning[Fixable, Everywhere],
     "comment that suppresses no finding"
 );
 

@@ -3,7 +3,7 @@
 
 mod cloud_init;
 mod comparison;
-mod edits;
+pub(crate) mod edits;
 mod fixes;
 mod history;
 mod matching;

@@ -81,6 +81,8 @@ impl Program {
             "lint",
             "-o",
             "json",
+            // The engine reads all sites, too.
+            "--statistics",
             "--semantics",
             semantics,
             "--from",

@@ -62,8 +62,8 @@ mod write;
 pub use editor::{ColumnUnit, EditorPosition};
 #[cfg(feature = "files")]
 pub use git::{
-    CommitReader, LoggedCommit, NewCommit, Repository, StagedSides, StoredTree, is_same_address,
-    seconds_of_date,
+    CommitReader, IsListed, LaterState, LoggedCommit, NewCommit, Repository, SideBySide,
+    StoredTree, is_same_address, seconds_of_date,
 };
 #[cfg(feature = "files")]
 pub use interrupt::stop_on_interrupt;

@@ -15,7 +15,7 @@ use globset::GlobSet;
 use sha2::{Digest as _, Sha256};
 use walkdir::WalkDir;
 
-use super::git::{Checkout, WorkTreePath, WorkTreePathKind};
+use super::git::{Checkout, IsListed, WorkTreePath, WorkTreePathKind};
 use super::nested::{all_files, checked_out};
 use super::{Nested, RepoPath, Repository, Source, StoredTree};
 use crate::error::{Error, ErrorKind};
@@ -267,9 +267,11 @@ pub struct WorkTree {
     /// Absolute path without symbolic links.
     root: PathBuf,
     /// Working tree; `None` outside of git.
-    checkout: Option<Checkout>,
+    checkout: Option<Arc<Checkout>>,
     /// Whether file contents are converted as git would store them.
     is_converted: bool,
+    /// Folders that are listed; all if `None`.
+    is_listed: Option<IsListed>,
     /// Folders read from, and whether they are safe.
     folders: Mutex<HashMap<PathBuf, bool>>,
 }
@@ -301,6 +303,23 @@ impl WorkTree {
         })
     }
 
+    /// The same files, without those in folders that are not listed.
+    #[must_use]
+    pub fn limited(&self, is_listed: IsListed) -> Self {
+        Self {
+            root: self.root.clone(),
+            checkout: self.checkout.clone(),
+            is_converted: self.is_converted,
+            is_listed: Some(is_listed),
+            folders: Mutex::default(),
+        }
+    }
+
+    /// The working tree as seen by git; `None` outside of git.
+    pub(super) fn checkout(&self) -> Option<&Checkout> {
+        self.checkout.as_deref()
+    }
+
     /// Opens a folder outside of any repository.
     ///
     /// # Errors
@@ -320,11 +339,12 @@ impl WorkTree {
                 format!("`{}` is not a folder", root.display()),
             ));
         }
-        let checkout = repository.map(Checkout::of);
+        let checkout = repository.map(|repository| Arc::new(Checkout::of(repository)));
         Ok(Self {
             root: resolved,
             checkout,
             is_converted: false,
+            is_listed: None,
             folders: Mutex::default(),
         })
     }
@@ -344,7 +364,7 @@ impl WorkTree {
     }
 
     fn left_out(&self) -> Result<Option<&StoredTree>, Error> {
-        self.checkout.as_ref().map_or(Ok(None), Checkout::left_out)
+        self.checkout().map_or(Ok(None), Checkout::left_out)
     }
 
     fn walk(&self, folder: &RepoPath) -> Result<Vec<WorkTreePath>, Error> {
@@ -468,7 +488,7 @@ impl Tree for WorkTree {
         let is_there = self.is_plain_folder(&start) || self.is_plain_link(&start);
         let seen = match &self.checkout {
             _ if !is_there => Vec::new(),
-            Some(checkout) => checkout.on_disk(folder)?,
+            Some(checkout) => checkout.on_disk(folder, self.is_listed.as_ref())?,
             None => self.walk(folder)?,
         };
         let mut entries: Vec<Entry> = seen.iter().map(|seen| self.entry(seen)).collect();
@@ -477,7 +497,7 @@ impl Tree for WorkTree {
         if let Some(checkout) = &self.checkout {
             // in a comparison, a missing file is an edit, and so is a submodule without a folder; a
             // submodule with an empty folder is not checked out and not edited
-            let mut missing = checkout.missing(folder, &seen)?;
+            let mut missing = checkout.missing(folder, &seen, self.is_listed.as_ref())?;
             missing.retain(|entry| {
                 !self.is_converted
                     || (entry.kind == EntryKind::Submodule

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-pub(crate) use reached::ReachedByEdits;
+pub(crate) use reached::{ReachedByEdits, listed};
 
 use super::repositories::Bump;
 use crate::error::{Error, ErrorKind, shell_word};

@@ -1,68 +1,120 @@
-//! Sites that staged edits can reach, and the files of both sides without other sites.
+//! Sites that the edits between two sides can reach, and the files of both sides without other
+//! sites. They follow from the difference of the trees and from the site definitions, before any other
+//! file is read.
+
+use std::sync::Arc;
+
+use globset::GlobSet;
 
 use super::{ChosenSide, ChosenSides};
 use crate::check::{SiteNames, sites_reading};
-use crate::source::{RepoPath, Repository, StagedSides, StoredTree};
-use crate::system::deckhand::layout::Layout;
+use crate::config;
+use crate::source::{IsListed, LaterState, RepoPath, Repository, SharedTree, Tree};
+use crate::system::deckhand::layout::{Layout, Place};
 
-/// Sites and files that staged edits can reach.
+/// Sites and files that edits can reach.
 pub(crate) struct ReachedByEdits {
     /// Root of the site repository.
     pub(crate) root: RepoPath,
     pub(crate) sites: SiteNames,
     /// Base and head. Of other sites they contain only the files directly in the site's folder: the
     /// definition.
-    pub(crate) trees: [StoredTree; 2],
+    pub(crate) trees: [SharedTree; 2],
 }
 
 impl ReachedByEdits {
-    /// Sites that the edits between two sides can reach in the site repository around `from`.
-    /// `None` if that may be all sites, or is unknown without reading all files.
+    /// Sites among the requested ones that the edits between two sides can reach in the site
+    /// repository around `from`. `None` if that may be all sites, or is unknown without reading all
+    /// files.
     pub(crate) fn find(
         repository: &Repository,
         sides: &ChosenSides,
         from: &RepoPath,
+        requested: Option<&GlobSet>,
     ) -> Option<Self> {
-        let (ChosenSide::Commit { id, .. }, ChosenSide::Index, []) =
-            (&sides.from, &sides.to, &*sides.bumps)
-        else {
+        let (ChosenSide::Commit { id: base, .. }, []) = (&sides.from, &*sides.bumps) else {
             return None;
         };
-        let staged = repository.staged_sides(id)?;
-        let edited = staged.edited()?;
-        if edited.iter().any(Layout::may_be_definition) {
+        let later = match &sides.to {
+            ChosenSide::Commit { id, .. } => LaterState::Commit(id),
+            ChosenSide::Index => LaterState::Index,
+            ChosenSide::WorkTree => LaterState::WorkTree,
+            ChosenSide::Nothing => return None,
+        };
+        let both = repository.side_by_side(base, later)?;
+        let edited = both.edited()?;
+        if edited.iter().any(may_concern_all) {
             return None;
         }
-        let is_around = |root: &RepoPath| root == from || from.below(root).is_some();
-        let definitions = trees(&staged, &is_around, &SiteNames::new())?;
+        let definitions = both.trees(listed(from, |_| false))?;
         let layouts = [0, 1].map(|side| Layout::discover(&definitions[side], from).ok().flatten());
         let [Some(base), Some(head)] = layouts else {
             return None;
         };
-        if base.root != head.root {
+        if base.root != head.root || base.has_clashing_sites() || head.has_clashing_sites() {
             return None;
         }
-        let [of_base, of_head] = &definitions;
-        let sites = sites_reading(&edited, &[(of_base, &base), (of_head, &head)])?;
+        let sides: [(&dyn Tree, &Layout); 2] = [(&definitions[0], &base), (&definitions[1], &head)];
+        let sites = reached(&edited, &sides, requested)?;
+        let read = sites.clone();
+        let trees = both.trees(listed(&head.root, move |site| read.contains(site)))?;
         let root = head.root;
-        let trees = trees(&staged, &|other| *other == root, &sites)?;
         Some(Self { root, sites, trees })
     }
 }
 
-/// Both sides without the folders of sites other than `sites`. `is_root` says which folders may be
-/// site repositories.
-fn trees(
-    staged: &StagedSides,
-    is_root: &dyn Fn(&RepoPath) -> bool,
-    sites: &SiteNames,
-) -> Option<[StoredTree; 2]> {
-    staged.trees(&|folder| {
+/// Whether an edit of this file may concern all sites: one of a site definition, of the
+/// configuration, or of git's attributes.
+fn may_concern_all(path: &RepoPath) -> bool {
+    let name = path.as_str().rsplit('/').next().unwrap_or_default();
+    Layout::may_be_definition(path) || config::NAMES.contains(&name) || name == ".gitattributes"
+}
+
+/// Requested sites that read one of the edited files; `None` for all sites.
+fn reached(
+    edited: &[RepoPath],
+    sides: &[(&dyn Tree, &Layout)],
+    requested: Option<&GlobSet>,
+) -> Option<SiteNames> {
+    let (_, layout) = sides.last()?;
+    // No site reads files outside of the layers.
+    let edited = edited.iter().filter(|file| layout.place_of(file).is_some());
+    let is_of_type = |file: &&RepoPath| matches!(layout.place_of(file), Some(Place::Type(_)));
+    // Edits of a type that no site has are reported, too.
+    let types = edited.clone().filter(is_of_type);
+    let has_unused_type = types
+        .map(|file| sites_reading([file], sides))
+        .any(|sites| sites.is_some_and(|sites| sites.is_empty()));
+    if has_unused_type {
+        return None;
+    }
+    let all = || {
+        let definitions = sides.iter().flat_map(|(_, layout)| layout.definitions());
+        definitions.map(|(site, _)| site.clone()).collect()
+    };
+    match (sites_reading(edited, sides), requested) {
+        (reached, None) => reached,
+        (reached, Some(requested)) => {
+            let mut sites: SiteNames = reached.unwrap_or_else(all);
+            sites.retain(|site| requested.is_match(&**site));
+            Some(sites)
+        }
+    }
+}
+
+/// Lists everything except the folders inside of the folders of other sites than `is_read`, in the
+/// site repository around `from`. The definitions of these remain, which are directly in their folders.
+pub(crate) fn listed(
+    from: &RepoPath,
+    is_read: impl Fn(&str) -> bool + Send + Sync + 'static,
+) -> IsListed {
+    let from = from.clone();
+    Arc::new(move |folder| {
         let Some((root, site)) = Layout::site_of_folder(folder) else {
             return true;
         };
-        // Both sides have the same definitions, because none is edited.
-        let has_definition = || staged.has_file(&RepoPath::new(folder).join(Layout::DEFINITION));
-        !is_root(&root) || sites.contains(site) || !has_definition()
+        let is_around = |folder: &RepoPath| from == *folder || from.below(folder).is_some();
+        // A site folder around `from` may contain another site repository.
+        is_read(site) || is_around(&RepoPath::new(folder)) || !is_around(&root)
     })
 }

@@ -251,6 +251,9 @@ pub enum SideKind {
 pub struct Totals {
     /// Named sites on the head side.
     pub(crate) sites: usize,
+    /// Sites that were not read, since no edit can reach them. Other counts are without them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) unread_sites: usize,
     /// Sites that Deckhand would reject.
     pub(crate) refused_sites: usize,
     /// Documents read; `None` with a comparison.
@@ -668,9 +671,11 @@ impl Report {
         let refused_sites = count(|site| site.counts.refused);
         let changed_sites = count(|site| site.counts.has_changed());
         let shielded_sites = count(|site| site.counts.shielded > 0);
+        let unread_sites = count(|site| site.unread);
         let inert_edits = self.inert_edits().count();
         let totals = &mut self.totals;
         totals.sites = sites;
+        totals.unread_sites = unread_sites;
         totals.refused_sites = refused_sites;
         totals.changed_sites = changed_sites;
         totals.shielded_sites = shielded_sites;
@@ -791,6 +796,7 @@ impl<'a> CheckedSides<'a> {
             site_type: reach.site_type.as_deref().map(str::to_owned),
             base: reach.base,
             head: reach.head,
+            unread: !reach.is_read,
             counts: SiteCounts::default(),
         };
         sites

@@ -21,8 +21,11 @@ pub struct ReportedSite {
     /// Number of outputs on the base side; `None` if the site does not exist there, or without a
     /// comparison.
     pub(crate) base: Option<usize>,
-    /// Number of outputs on the head side; `None` if the site no longer exists.
+    /// Number of outputs on the head side; `None` if the site no longer exists, or was not read.
     pub(crate) head: Option<usize>,
+    /// Whether the site was not read, since no edit can reach it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) unread: bool,
     /// Counts of changes and findings.
     #[serde(flatten)]
     pub counts: SiteCounts,

@@ -341,6 +341,13 @@ fn others(report: &Report) -> Vec<StyledText> {
     let plain = |words: String| StyledText::plain(words);
     present([
         (
+            totals.unread_sites,
+            plain(format!(
+                "{} out of reach, not read",
+                counted(totals.unread_sites, "site")
+            )),
+        ),
+        (
             totals.other_treatment,
             plain(format!(
                 "{} treated differently by Deckhand",
@@ -403,6 +410,9 @@ fn refused(report: &Report, sites: &SiteNames<'_>) -> Option<StyledText> {
     let all = report.totals.sites;
     let words = match refused.len() {
         0 => return None,
+        count if report.totals.unread_sites > 0 => {
+            format!("{} cannot be deployed", counted(count, "site"))
+        }
         1 if all == 1 => "the site cannot be deployed".to_owned(),
         count if count == all => format!("none of {all} sites can be deployed"),
         count => format!("{count} of {all} sites cannot be deployed"),
@@ -440,6 +450,11 @@ fn findings(report: &Report) -> Option<StyledText> {
         (
             unchanged,
             plain(counted(unchanged, "unchanged finding"))
+                .and(if totals.unread_sites > 0 {
+                    " in the sites read"
+                } else {
+                    ""
+                })
                 .then(TextRole::Flag, " (--all-findings)"),
         ),
         (ignores, plain(counted(ignores, "new ignore comment"))),

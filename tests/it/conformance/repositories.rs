@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use layercake::check::{Checked, Compared, RunControl, Settings, check, compare};
+use layercake::commands::compare::SitesToRead;
 use layercake::commands::configuration::SemanticsFlags;
 use layercake::commands::sides::{Environment, SideSelection, choose};
 use layercake::commands::{BaselineChoice, Project, Selection};
@@ -427,7 +428,12 @@ impl Split {
         };
         let sides = choose(&repository, &wanted, &Environment::default());
         let sides = sides.expect("both are there").expect("two sides are named");
-        let project = Project::open_sides(&self.selection(given), &repository, &sides);
+        let project = Project::open_sides(
+            &self.selection(given),
+            &repository,
+            &sides,
+            SitesToRead::All,
+        );
         let project = project.unwrap_or_else(|error| panic!("{sides:?}: {error}"));
         let control = RunControl::default();
         let settings = Settings {

@@ -272,6 +272,13 @@ fn unchanged_findings_are_always_listed() {
             "{arguments:?}"
         );
     }
+    sandbox.write("layercake.yaml", "output: {default: [sarif=found.sarif]}\n");
+    sandbox.git(&["add", "layercake.yaml"]);
+    sandbox.git(&["commit", "--quiet", "-m", "configure"]);
+    sandbox.run(&["lint", "--since", "HEAD"]);
+    let configured = std::fs::read_to_string(sandbox.path("found.sarif")).unwrap();
+    let configured = serde_json::from_str(&configured).unwrap();
+    assert_eq!(states(&configured), ["unchanged", "new"]);
 }
 
 #[test]

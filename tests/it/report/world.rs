@@ -88,6 +88,7 @@ impl World {
             site_type: None,
             base: Some(300),
             head: Some(300),
+            is_read: true,
         };
         world.comparison.sites = names.chain(unnamed).map(reach).collect();
         world

@@ -136,7 +136,7 @@ pub struct Group {
 }
 
 /// Outputs of one site.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SiteReach {
     /// Its name; `None` for a set without layout.
     pub site: Option<Arc<str>>,
@@ -146,6 +146,8 @@ pub struct SiteReach {
     pub base: Option<usize>,
     /// Number of outputs on the head side; `None` if the site no longer exists.
     pub head: Option<usize>,
+    /// Whether the site was read; not if no edit can reach it.
+    pub is_read: bool,
 }
 
 /// Changes of one site.

@@ -69,7 +69,7 @@ impl Repository {
         let root = real(self.work_tree_root()?)?;
         let outer = Self::discover_further(root.parent()?).ok()??;
         let inside = outer.prefix(&root)?;
-        let seen = Checkout::of(outer.clone()).on_disk(&inside).ok()?;
+        let seen = Checkout::of(outer.clone()).on_disk(&inside, None).ok()?;
         seen.iter()
             .any(|seen| seen.path == *inside.bytes())
             .then_some((outer, inside))

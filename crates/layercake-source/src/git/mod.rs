@@ -27,7 +27,7 @@ use std::sync::atomic::AtomicBool;
 
 pub use create::NewCommit;
 pub use log::{CommitReader, LoggedCommit, seconds_of_date};
-pub use snapshot::StagedSides;
+pub use snapshot::{IsListed, LaterState, SideBySide};
 pub use stored::StoredTree;
 pub(super) use walk::{Checkout, WorkTreePath, WorkTreePathKind};
 

@@ -6,13 +6,14 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use gix::bstr::{BStr, BString, ByteSlice};
-use gix::index::entry::Mode;
+use gix::index::entry::{Mode, Stat};
 
 use super::attributes::Conversions;
 use super::index::{IndexCheck, open_index};
+use super::snapshot::{IsListed, ListedFiles, is_within};
 use super::{Repository, StoredTree, content_id};
 use crate::error::{Error, ErrorKind};
-use crate::{ContentId, Entry, EntryKind, ReadError, RepoPath};
+use crate::{ContentId, Entry, EntryKind, ReadError, RepoPath, Tree, WorkTree};
 
 /// A working tree as seen by git. The index is read only once, because for a large repository this
 /// takes as long as listing a folder.
@@ -24,6 +25,8 @@ pub(crate) struct Checkout {
 
 struct Indexed {
     index: gix::index::File,
+    /// How files on disk are compared with the index.
+    options: gix::index::entry::stat::Options,
     left_out: Option<StoredTree>,
 }
 
@@ -72,10 +75,15 @@ impl Checkout {
 
     /// Entries below `folder` of the working tree: tracked files on disk, even if ignored, and
     /// untracked files that are not ignored. Unsorted; folders are not listed, and nested
-    /// repositories are listed without their contents.
-    pub(crate) fn on_disk(&self, folder: &RepoPath) -> Result<Vec<WorkTreePath>, Error> {
+    /// repositories are listed without their contents. With `is_listed`, only in folders that it
+    /// selects.
+    pub(crate) fn on_disk(
+        &self,
+        folder: &RepoPath,
+        is_listed: Option<&IsListed>,
+    ) -> Result<Vec<WorkTreePath>, Error> {
         let repository = self.repository.shared.to_thread_local();
-        walk(&repository, &self.indexed()?.index, folder).map_err(|cause| {
+        walk(&repository, &self.indexed()?.index, folder, is_listed).map_err(|cause| {
             let message = match self.repository.work_tree_root() {
                 Some(root) => format!("cannot list the working tree `{}`", root.display()),
                 None => "cannot list the working tree".to_owned(),
@@ -85,13 +93,16 @@ impl Checkout {
     }
 
     /// Index entries below `folder` that were not found on disk: missing files, and submodules,
-    /// which may be absent.
+    /// which may be absent. With `is_listed`, only in folders that it selects.
     pub(crate) fn missing(
         &self,
         folder: &RepoPath,
         seen: &[WorkTreePath],
+        is_listed: Option<&IsListed>,
     ) -> Result<Vec<Entry>, Error> {
-        let Indexed { index, left_out } = self.indexed()?;
+        let Indexed {
+            index, left_out, ..
+        } = self.indexed()?;
         let seen: HashSet<&BStr> = seen.iter().map(|seen| seen.path.as_bstr()).collect();
         let is_left_out = |path: &BStr| left_out.as_ref().is_some_and(|it| it.holds(path));
         let is_missing = |path: &BStr| {
@@ -101,8 +112,10 @@ impl Checkout {
             .entries()
             .iter()
             .filter(|entry| !entry.mode.is_sparse());
+        let mut listed = is_listed.map(ListedFiles::of);
+        let mut is_of_listed = |path: &BStr| listed.as_mut().is_none_or(|listed| listed.has(path));
         let mut missing: Vec<Entry> = entries
-            .filter(|entry| is_missing(entry.path(index)))
+            .filter(|entry| is_missing(entry.path(index)) && is_of_listed(entry.path(index)))
             .filter_map(|entry| {
                 let path = RepoPath::of_bytes(entry.path(index));
                 let is_submodule = entry.mode == Mode::COMMIT;
@@ -125,13 +138,64 @@ impl Checkout {
         Ok(missing)
     }
 
+    /// The index; `None` if it cannot be read.
+    pub(super) fn index(&self) -> Option<&gix::index::File> {
+        self.indexed().ok().map(|indexed| &indexed.index)
+    }
+
+    /// Paths of tracked and untracked files on disk that differ from the index, whose entries are
+    /// all plain files. `files` reads them as git would store them. `None` if some cannot be listed, or
+    /// one is a link or in a nested repository.
+    pub(super) fn edited(&self, files: &WorkTree) -> Option<Vec<BString>> {
+        let index = self.index()?;
+        let seen = self.on_disk(&RepoPath::new(""), None).ok()?;
+        if seen.iter().any(|seen| seen.kind != WorkTreePathKind::File) {
+            return None;
+        }
+        let is_same = |path: &BStr, entry: &gix::index::Entry| {
+            let path = RepoPath::of_bytes(path);
+            let content = |bytes: Vec<u8>| self.repository.content_of(&bytes);
+            self.is_recorded(entry, &path.on_disk(files.root()))
+                || files.read(&path).ok().and_then(content) == Some(content_id(entry.id))
+        };
+        let mut untracked: HashSet<&BStr, foldhash::fast::RandomState> =
+            seen.iter().map(|seen| seen.path.as_bstr()).collect();
+        let mut edited = Vec::new();
+        for entry in index.entries() {
+            let path = entry.path(index);
+            let is_there = untracked.remove(path);
+            if !is_there || !is_same(path, entry) {
+                edited.push(path.to_owned());
+            }
+        }
+        edited.extend(untracked.into_iter().map(BStr::to_owned));
+        Some(edited)
+    }
+
+    /// Whether a file on disk is in the state that git recorded, as `git status` decides it.
+    fn is_recorded(&self, entry: &gix::index::Entry, file: &Path) -> bool {
+        let Ok(Indexed { index, options, .. }) = self.indexed() else {
+            return false;
+        };
+        gix::index::fs::Metadata::from_path_no_follow(file)
+            .ok()
+            .and_then(|found| Stat::from_fs(&found).ok())
+            .is_some_and(|stat| entry.stat.matches(&stat, *options))
+            && !entry.stat.is_racy(index.timestamp(), *options)
+    }
+
     fn indexed(&self) -> Result<&Indexed, Error> {
         if let Some(indexed) = self.indexed.get() {
             return Ok(indexed);
         }
-        let index = open_index(&self.repository.shared.to_thread_local(), IndexCheck::Form)?;
-        let left_out = self.repository.left_out(&index)?;
-        Ok(self.indexed.get_or_init(|| Indexed { index, left_out }))
+        let repository = self.repository.shared.to_thread_local();
+        let index = open_index(&repository, IndexCheck::Form)?;
+        let indexed = Indexed {
+            options: repository.stat_options().unwrap_or_default(),
+            left_out: self.repository.left_out(&index)?,
+            index,
+        };
+        Ok(self.indexed.get_or_init(|| indexed))
     }
 }
 
@@ -157,12 +221,14 @@ fn walk(
     repository: &gix::Repository,
     index: &gix::index::State,
     folder: &RepoPath,
+    is_listed: Option<&IsListed>,
 ) -> gix::Result<Vec<WorkTreePath>> {
     let options = repository.dirwalk_options()?.emit_tracked(true);
     // Environment variables that git sets for hooks would change the meaning of a pathspec.
     let everything: [&BStr; 0] = [];
     let mut seen = PathCollector {
         folder,
+        is_listed,
         paths: Vec::with_capacity(index.entries().len()),
     };
     repository.dirwalk(
@@ -178,6 +244,7 @@ fn walk(
 /// Collects the entries of gix's walk below a folder.
 struct PathCollector<'a> {
     folder: &'a RepoPath,
+    is_listed: Option<&'a IsListed>,
     paths: Vec<WorkTreePath>,
 }
 
@@ -225,6 +292,9 @@ impl gix::dir::walk::Delegate for PathCollector<'_> {
         use gix::dir::entry::{Kind, Property};
         let leads_to_folder = is_at_or_below(&self.folder.bytes(), &entry.rela_path);
         if !leads_to_folder && !self.is_below_folder(&entry.rela_path) {
+            return false;
+        }
+        if (self.is_listed).is_some_and(|is_listed| !is_within(is_listed, &entry.rela_path)) {
             return false;
         }
         let left_out = entry.property == Some(Property::TrackedExcluded);

@@ -1,9 +1,14 @@
-//! A quiet run over the index reads only the sites that the edits can reach, and reports the same
-//! as a run over all sites.
+//! A comparison reads only the sites that its edits can reach, and reports the same of them as one
+//! that reads all sites.
 
 use std::fs;
 
+use layercake_yaml_testing::config;
+use proptest::prelude::*;
+use serde_json::Value as Json;
+
 use super::{Sandbox, broken, definition, document};
+use crate::properties::edits::edited as edited_repository;
 
 /// Sites of two types, each with a folder of its own.
 fn repository() -> Sandbox {
@@ -31,7 +36,7 @@ fn edited() -> String {
 
 type Step = fn(&Sandbox);
 
-/// Edits, each with the number of files that a quiet run reads; `None` if it reads all.
+/// Edits, each with the number of files that a comparison reads; `None` if it reads all.
 const EDITS: &[(&str, Step, Option<usize>)] = &[
     ("nothing", |_| (), Some(5)),
     (
@@ -61,7 +66,7 @@ const EDITS: &[(&str, Step, Option<usize>)] = &[
     (
         "a file outside the layers",
         |it| it.write("README", "text"),
-        None,
+        Some(5),
     ),
     (
         "a definition",
@@ -81,7 +86,7 @@ const EDITS: &[(&str, Step, Option<usize>)] = &[
     (
         "an error",
         |it| it.write("site/lab/own/broken.yaml", broken()),
-        None,
+        Some(9),
     ),
     (
         "a fix",
@@ -117,12 +122,12 @@ const EDITS: &[(&str, Step, Option<usize>)] = &[
     (
         "a clash of names",
         |it| it.write("site/lab/own/ONE.yaml", document("two", "site", "{}")),
-        None,
+        Some(9),
     ),
 ];
 
 #[test]
-fn quiet_run_over_the_index_equals_a_run_over_all_sites() {
+fn comparison_reports_what_one_over_all_sites_reports() {
     for (edit, step, files_read) in EDITS {
         for baseline in [false, true] {
             let sandbox = repository();
@@ -131,37 +136,99 @@ fn quiet_run_over_the_index_equals_a_run_over_all_sites() {
                 sandbox.commit();
             }
             step(&sandbox);
+            let on_disk = check(&sandbox, &["--since", "HEAD"], edit);
             sandbox.git(&["add", "--all"]);
-            check_quiet(&sandbox, edit);
-            let read = sandbox.files_read(&["lint", "--staged", "--quiet"]);
-            let all = sandbox.files_read(&["lint", "--staged"]);
-            let expected = files_read.filter(|_| !baseline);
-            match expected {
-                Some(files) => assert_eq!(read, files, "{edit}"),
-                None => assert!(read >= all, "{edit}: {read} of {all} files are read"),
+            let staged = check(&sandbox, &["--staged"], edit);
+            sandbox.git(&["commit", "--quiet", "--allow-empty", "-m", "edit"]);
+            let committed = check(&sandbox, &["--since", "HEAD~1..HEAD"], edit);
+            for (read, all) in [on_disk, staged, committed] {
+                match files_read.filter(|_| !baseline) {
+                    Some(files) => assert_eq!(read, files, "{edit}"),
+                    None => assert!(read >= all, "{edit}: {read} of {all} files are read"),
+                }
             }
         }
     }
 }
 
-/// Compares the quiet run with one that prints and reads everything.
-fn check_quiet(sandbox: &Sandbox, edit: &str) {
-    let whole = sandbox.run(&["lint", "--staged"]);
-    let report = sandbox.run(&["lint", "--staged", "-o", "json"]).json();
-    let found = &report["totals"]["findings"];
-    let is_silent = report["verdict"]["outcome"] == "passed"
-        && (found["errors"].as_u64(), found["warnings"].as_u64()) == (Some(0), Some(0));
-    let quiet = sandbox.run(&["lint", "--staged", "--quiet"]);
+proptest! {
+    #![proptest_config(config(40))]
+
+    #[test]
+    fn comparison_of_generated_edits_reports_what_one_over_all_sites_reports(
+        edited in edited_repository(),
+        only in prop_oneof![Just(None), Just(Some("t*")), Just(Some("one"))],
+    ) {
+        let sandbox = Sandbox::new();
+        for (path, text) in &edited.base.files {
+            sandbox.write(path, text);
+        }
+        sandbox.commit();
+        for (path, _) in &edited.base.files {
+            fs::remove_file(sandbox.path(path)).unwrap();
+        }
+        for (path, text) in &edited.head.files {
+            sandbox.write(path, text);
+        }
+        let limits = only.map_or(vec![], |site| vec!["--site", site]);
+        let gates = ["--max-sites", "0", "--max-outputs", "1"];
+        check(&sandbox, &[&["--since", "HEAD"], &gates[..], &limits].concat(), "on disk");
+    }
+}
+
+/// Compares a run with one that reads all sites. Returns the numbers of files that both read.
+fn check(sandbox: &Sandbox, arguments: &[&str], edit: &str) -> (usize, usize) {
+    let arguments = [&["lint"], arguments].concat();
+    // A table of all findings needs all sites; the report in JSON stays the same.
+    let whole = [&arguments[..], &["--statistics"]].concat();
+    let is_limited = arguments.contains(&"--site");
+    let [reports, whole_reports] = [&arguments, &whole].map(|arguments| {
+        let ran = sandbox.run(&[arguments, &["-o", "json"][..]].concat());
+        (
+            ran.code,
+            ran.stderr.clone(),
+            (ran.code < 2).then(|| of_reached(ran.json(), is_limited)),
+        )
+    });
+    assert_eq!(reports, whole_reports, "{edit} {arguments:?}");
+    let quiet = sandbox.run(&[&arguments[..], &["--quiet"]].concat());
+    let is_silent = reports.2.is_some_and(|report| {
+        let found = &report["totals"]["findings"];
+        report["verdict"]["outcome"] == "passed" && found["errors"] == 0 && found["warnings"] == 0
+    });
     assert_eq!(
-        (quiet.code, &quiet.stderr),
-        (whole.code, &whole.stderr),
-        "{edit}"
+        quiet.stdout.is_empty(),
+        is_silent || reports.0 == 2,
+        "{edit} {arguments:?}"
     );
-    assert_eq!(
-        quiet.stdout,
-        if is_silent { "" } else { &whole.stdout },
-        "{edit}"
-    );
+    (sandbox.files_read(&arguments), sandbox.files_read(&whole))
+}
+
+/// A report without what depends on sites that no edit can reach. If it is limited to some sites, edited
+/// files of others are not counted.
+fn of_reached(mut report: Json, is_limited: bool) -> Json {
+    if is_limited {
+        report["comparison"]["edited_files"] = Json::Null;
+    }
+    for key in ["site_sets", "statistics", "omitted_unchanged", "lines"] {
+        report[key] = Json::Null;
+    }
+    for key in [
+        "outputs",
+        "unread_sites",
+        "refused_sites",
+        "unchanged",
+        "ignored",
+        "accepted",
+    ] {
+        report["totals"][key] = Json::Null;
+    }
+    for site in report["sites"].as_array_mut().unwrap() {
+        for key in ["base", "head", "unread", "refused"] {
+            site[key] = Json::Null;
+        }
+    }
+    report
 }
 
 /// The nearest site repository is used, even inside a site of another one.
