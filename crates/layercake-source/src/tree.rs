@@ -406,10 +406,13 @@ impl WorkTree {
             },
         };
         let is_link = matches!(seen.kind, WorkTreePathKind::Link);
+        let compared = self.checkout().filter(|_| self.is_converted && !is_link);
+        let content =
+            compared.and_then(|checkout| checkout.recorded(&seen.path, &path.on_disk(&self.root)));
         Entry {
             path,
             kind,
-            content: None,
+            content,
             is_link,
         }
     }

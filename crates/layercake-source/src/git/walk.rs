@@ -172,6 +172,14 @@ impl Checkout {
         Some(edited)
     }
 
+    /// Content of a tracked file on disk, without reading it; `None` if the file may have been edited
+    /// since git recorded its state in the index.
+    pub(crate) fn recorded(&self, path: &[u8], file: &Path) -> Option<ContentId> {
+        let entry = self.index()?.entry_by_path(path.as_bstr())?;
+        let is_file = matches!(entry.mode, Mode::FILE | Mode::FILE_EXECUTABLE);
+        (is_file && self.is_recorded(entry, file)).then(|| content_id(entry.id))
+    }
+
     /// Whether a file on disk is in the state that git recorded, as `git status` decides it.
     fn is_recorded(&self, entry: &gix::index::Entry, file: &Path) -> bool {
         let Ok(Indexed { index, options, .. }) = self.indexed() else {
