@@ -1,5 +1,5 @@
 //! Bytes as a YAML file: every span is in the text and parses as its value, emitted YAML reads
-//! back, and input that libyaml rejects is rejected.
+//! back, input that libyaml rejects is rejected, and plain YAML reads as by the parsers.
 
 #![no_main]
 
@@ -7,7 +7,8 @@ use layercake::source::Span;
 use layercake::yaml::emit::{EmitOptions, to_yaml};
 use layercake::yaml::{Node, Parsed, parse};
 use layercake_fuzz::laws::reading::{
-    assert_reads_back, leaves, libyaml_reads, reads_without_problem, spans, text_reads_as, within,
+    assert_reads_back, leaves, libyaml_reads, reads_as_plain, reads_without_problem, spans,
+    text_reads_as, within,
 };
 use layercake_fuzz::{LARGEST, size, text_of};
 use libfuzzer_sys::fuzz_target;
@@ -23,6 +24,7 @@ fuzz_target!(|bytes: &[u8]| {
     let text = sources.get(file).text();
     let parsed = parse(file, text);
     check_spans(text, &parsed);
+    reads_as_plain(text);
     let small = parsed
         .documents
         .iter()

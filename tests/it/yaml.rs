@@ -5,7 +5,8 @@ use layercake::yaml::parse;
 
 use crate::conformance::{CaseOrigin, some_file};
 use crate::laws::reading::{
-    assert_reads_back, leaves, libyaml_reads, reads_without_problem, text_reads_as, within,
+    assert_reads_back, leaves, libyaml_reads, reads_as_plain, reads_without_problem, text_reads_as,
+    within,
 };
 
 #[test]
@@ -60,7 +61,8 @@ fn read_all(origin: CaseOrigin) {
     origin.assert_at_least(398, count);
 }
 
-/// Parsed text without a problem is also accepted by libyaml.
+/// Parsed text without a problem is also accepted by libyaml, and the fast path reads it like the
+/// parsers.
 #[test]
 fn text_refused_by_libyaml_is_refused() {
     mutate_all(CaseOrigin::Repository);
@@ -89,6 +91,7 @@ fn mutate_all(origin: CaseOrigin) {
             !reads_without_problem(&parsed) || libyaml_reads(&text),
             "{text:?}"
         );
+        reads_as_plain(&text);
     }
 }
 

@@ -11,6 +11,7 @@
 //! - `libyaml`: events of libyaml, for text that granit-parser may read differently
 //! - `respelling`: placeholders for text that only PyYAML's own scanner reads
 //! - `read`: conversion of events to nodes
+//! - `plain`: fast path for plain YAML, without a parser
 //! - `python`: errors specific to PyYAML's loader written in Python
 //! - `whole`: documents that are parsed again on demand
 //! - [`path`]: Deckhand's JSONPath, and locations in trees
@@ -27,6 +28,7 @@ pub mod json;
 mod libyaml;
 mod node;
 pub mod path;
+mod plain;
 mod python;
 mod query;
 mod read;
@@ -242,8 +244,24 @@ pub fn parse_stretch(file: FileId, text: &str, stretch: Range<usize>, loader: Lo
     }
 }
 
-/// Parses `text` with granit-parser, and again with libyaml if the two may differ.
+/// Parses `text` like [`parse`], and also without the fast path for plain YAML, to compare the two:
+/// the first result is that of the fast path, if it reads the text.
+pub fn parse_in_both_ways(file: FileId, text: &str) -> (Option<Parsed>, Parsed) {
+    let parsed = read_by_events(file, 0, text, Loader::Libyaml);
+    (plain::read(file, 0, text), parsed)
+}
+
+/// Parses `text` on the fast path if it is plain.
 fn read_as_loader(file: FileId, base: u32, text: &str, loader: Loader) -> Parsed {
+    let plain = match loader {
+        Loader::Libyaml => plain::read(file, base, text),
+        Loader::Python => None,
+    };
+    plain.unwrap_or_else(|| read_by_events(file, base, text, loader))
+}
+
+/// Parses `text` with granit-parser, and again with libyaml if the two may differ.
+fn read_by_events(file: FileId, base: u32, text: &str, loader: Loader) -> Parsed {
     let granit = read::read(file, base, text, loader);
     if !granit.is_odd && !libyaml::has_odd_characters(text) {
         return granit.parsed;

@@ -158,7 +158,8 @@ fn options(text: &str) -> Options {
     options
 }
 
-struct YamlReader<'text> {
+/// Builds documents from events.
+pub(super) struct YamlReader<'text> {
     file: FileId,
     base: u32,
     text: &'text str,
@@ -331,7 +332,7 @@ enum TagMeaning<'tag> {
 }
 
 impl<'text> YamlReader<'text> {
-    fn new(file: FileId, base: u32, text: &'text str, loader: Loader) -> Self {
+    pub(super) fn new(file: FileId, base: u32, text: &'text str, loader: Loader) -> Self {
         Self {
             file,
             base,
@@ -349,7 +350,7 @@ impl<'text> YamlReader<'text> {
         }
     }
 
-    fn finish(mut self) -> Parsed {
+    pub(super) fn finish(mut self) -> Parsed {
         self.parsed.problems.sort_by_key(|problem| problem.span);
         self.parsed
     }
@@ -363,12 +364,8 @@ impl<'text> YamlReader<'text> {
         }
         match event {
             Event::StreamStart | Event::StreamEnd => {}
-            Event::Comment(..) => {
-                let span = self.span(range);
-                self.parsed.comments.push(Comment { span });
-                // A comment event may precede that of the block scalar above it.
-                return;
-            }
+            // A comment event may precede that of the block scalar above it.
+            Event::Comment(..) => return self.comment(range),
             // Without `---`, the document starts at its first token, which is not known yet.
             Event::DocumentStart(false, _) => {
                 return self.start_document(range.start..range.start, false);
@@ -382,13 +379,12 @@ impl<'text> YamlReader<'text> {
             }
             Event::SequenceStart(_, anchor, tag) => {
                 self.tag(&marks);
-                let contents = Contents::Sequence(self.spare.lists.pop().unwrap_or_default());
+                let contents = self.new_sequence();
                 self.start_collection(contents, anchor, tag.as_deref(), &range);
             }
             Event::MappingStart(_, anchor, tag) => {
                 self.tag(&marks);
-                let buffer = self.spare.mappings.pop().unwrap_or_default();
-                let contents = Contents::Mapping(MappingDraft::in_buffer(buffer));
+                let contents = self.new_mapping();
                 self.start_collection(contents, anchor, tag.as_deref(), &range);
             }
             Event::SequenceEnd | Event::MappingEnd => self.end_collection(range.clone()),
@@ -405,6 +401,46 @@ impl<'text> YamlReader<'text> {
             _ => {}
         }
         self.cursor = self.cursor.max(range.end);
+    }
+
+    /// Whether the text has a document.
+    pub(super) fn has_started(&self) -> bool {
+        self.started
+    }
+
+    /// Whether libyaml may read the text differently.
+    pub(super) fn is_odd(&self) -> bool {
+        self.is_odd
+    }
+
+    pub(super) fn is_in_document(&self) -> bool {
+        self.draft.is_some()
+    }
+
+    pub(super) fn comment(&mut self, range: Range<usize>) {
+        let span = self.span(range);
+        self.parsed.comments.push(Comment { span });
+    }
+
+    /// Starts a list; the range is that of its bracket, or empty.
+    pub(super) fn start_sequence(&mut self, range: Range<usize>) {
+        let contents = self.new_sequence();
+        self.start_collection(contents, 0, None, &range);
+    }
+
+    /// Starts a mapping; the range is that of its brace, or empty.
+    pub(super) fn start_mapping(&mut self, range: Range<usize>) {
+        let contents = self.new_mapping();
+        self.start_collection(contents, 0, None, &range);
+    }
+
+    fn new_sequence(&mut self) -> Contents {
+        Contents::Sequence(self.spare.lists.pop().unwrap_or_default())
+    }
+
+    fn new_mapping(&mut self) -> Contents {
+        let buffer = self.spare.mappings.pop().unwrap_or_default();
+        Contents::Mapping(MappingDraft::in_buffer(buffer))
     }
 
     /// Warns about text before or in a token that granit-parser refuses.
@@ -489,7 +525,7 @@ impl<'text> YamlReader<'text> {
         self.is_lost = true;
     }
 
-    fn start_document(&mut self, range: Range<usize>, is_explicit: bool) {
+    pub(super) fn start_document(&mut self, range: Range<usize>, is_explicit: bool) {
         // After a syntax error, the end of the broken document is unknown.
         if self.is_lost {
             self.is_lost = false;
@@ -517,7 +553,7 @@ impl<'text> YamlReader<'text> {
         self.started = true;
     }
 
-    fn end_document(&mut self) {
+    pub(super) fn end_document(&mut self) {
         let Some(draft) = self.draft.take() else {
             return;
         };
@@ -587,7 +623,9 @@ impl<'text> YamlReader<'text> {
         let absent = style == ScalarStyle::Plain && range.is_empty();
         let text = if absent { Cow::Borrowed("") } else { text };
         let range = match style {
-            ScalarStyle::Literal | ScalarStyle::Folded => self.block_scalar_range(range),
+            ScalarStyle::Literal | ScalarStyle::Folded => {
+                self.block_scalar_range(self.block_header(range.start), range.end)
+            }
             _ if absent => self.missing_node_range(range.start),
             _ => range,
         };
@@ -609,18 +647,34 @@ impl<'text> YamlReader<'text> {
         let is_plain = style == ScalarStyle::Plain;
         self.mark_odd_scalar(absent, style);
         self.is_odd |= is_plain && text.starts_with(['?', ':']) && self.is_in_flow();
-        if self.is_key_next() && self.merge_or_default_key(&meaning, is_plain, &text, span, anchor)
-        {
+        self.add_scalar(&text, is_plain, anchor, &meaning, span);
+    }
+
+    /// Adds a scalar without a tag and an anchor; the range is that of its token.
+    pub(super) fn untagged_scalar(&mut self, text: &str, is_plain: bool, range: Range<usize>) {
+        let span = self.extend_document(range);
+        self.add_scalar(text, is_plain, 0, &TagMeaning::Untagged, span);
+    }
+
+    fn add_scalar(
+        &mut self,
+        text: &str,
+        is_plain: bool,
+        anchor: usize,
+        meaning: &TagMeaning,
+        span: Span,
+    ) {
+        if self.is_key_next() && self.merge_or_default_key(meaning, is_plain, text, span, anchor) {
             return;
         }
         if self.loader == Loader::Python && is_plain && text == "?" && self.is_in_flow() {
             return self.push_missing_key(span);
         }
         if let Some(value) = self.default_value() {
-            value.read = Some(DefaultContent::Text(text.into_owned()));
+            value.read = Some(DefaultContent::Text(text.to_owned()));
             return;
         }
-        let value = self.scalar_value(&meaning, is_plain, &text, span);
+        let value = self.scalar_value(meaning, is_plain, text, span);
         let node = Node::new(value, span);
         if anchor != 0
             && let Some(draft) = &mut self.draft
@@ -796,15 +850,14 @@ impl<'text> YamlReader<'text> {
         at..at
     }
 
-    /// Range of a block scalar from its header to the end of its last line; granit-parser reports
-    /// the range below the header.
-    fn block_scalar_range(&self, content: Range<usize>) -> Range<usize> {
-        let start = self.block_header(content.start);
+    /// Range of a block scalar from its header at byte `start` to the end of its last line; `end` is
+    /// after the indentation of the next token, where granit-parser reports the end.
+    pub(super) fn block_scalar_range(&self, start: usize, end: usize) -> Range<usize> {
         let header = self.text[start..].lines().next().unwrap_or("");
         let keeps = header.bytes().take(3).any(|byte| byte == b'+');
-        let mut text = &self.text[..content.end];
+        let mut text = &self.text[..end];
         // The rest of the last line is the indentation of the next token.
-        if content.end < self.text.len() {
+        if end < self.text.len() {
             text = text.trim_end_matches([' ', '\t']);
         }
         if keeps {
@@ -956,7 +1009,7 @@ impl<'text> YamlReader<'text> {
         plain
     }
 
-    fn end_collection(&mut self, range: Range<usize>) {
+    pub(super) fn end_collection(&mut self, range: Range<usize>) {
         let Some(frame) = self.draft.as_mut().and_then(|draft| draft.frames.pop()) else {
             return;
         };

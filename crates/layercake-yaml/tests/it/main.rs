@@ -16,6 +16,7 @@ mod items;
 mod limits;
 mod lists;
 mod path;
+mod plain;
 mod python;
 mod query;
 mod reading;

@@ -3,7 +3,7 @@
 
 use layercake_source::{FileId, Span};
 use layercake_yaml::emit::{EmitOptions, to_yaml};
-use layercake_yaml::{Mapping, Node, Parsed, Size, Value, parse};
+use layercake_yaml::{Mapping, Node, Parsed, Size, Value, parse, parse_in_both_ways};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -96,6 +96,14 @@ pub fn text_reads_as(text: &str, span: Span, value: &Value) -> bool {
         }
         found
     })
+}
+
+/// Whether the fast path for plain YAML reads the text; checks that it reads it like the parsers.
+pub fn reads_as_plain(text: &str) -> bool {
+    let (plain, parsed) = parse_in_both_ways(some_file(), text);
+    let Some(plain) = plain else { return false };
+    assert!(format!("{plain:?}") == format!("{parsed:?}"), "{text:?}");
+    true
 }
 
 /// Checks that children are inside their parents, unless an alias or a merge put them there.
