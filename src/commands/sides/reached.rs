@@ -43,7 +43,10 @@ impl ReachedByEdits {
         };
         let both = repository.side_by_side(base, later)?;
         let edited = both.edited()?;
-        if edited.iter().any(may_concern_all) {
+        let concerns_all = |path: &RepoPath| {
+            may_concern_all(path) || (requested.is_none() && is_global(path, from))
+        };
+        if edited.iter().any(concerns_all) {
             return None;
         }
         let definitions = both.trees(listed(from, |_| false))?;
@@ -68,6 +71,20 @@ impl ReachedByEdits {
 fn may_concern_all(path: &RepoPath) -> bool {
     let name = path.as_str().rsplit('/').next().unwrap_or_default();
     Layout::may_be_definition(path) || config::NAMES.contains(&name) || name == ".gitattributes"
+}
+
+/// Whether a file is in `global/` of a site repository around `from`.
+fn is_global(path: &RepoPath, from: &RepoPath) -> bool {
+    path.as_str().match_indices("global/").any(|(at, _)| {
+        let before = &path.as_str()[..at];
+        let root = RepoPath::new(before.trim_end_matches('/'));
+        (at == 0 || before.ends_with('/')) && is_around(&root, from)
+    })
+}
+
+/// Whether a folder is another one, or contains it.
+fn is_around(folder: &RepoPath, inside: &RepoPath) -> bool {
+    inside == folder || inside.below(folder).is_some()
 }
 
 /// Requested sites that read one of the edited files; `None` for all sites.
@@ -113,8 +130,7 @@ pub(crate) fn listed(
         let Some((root, site)) = Layout::site_of_folder(folder) else {
             return true;
         };
-        let is_around = |folder: &RepoPath| from == *folder || from.below(folder).is_some();
         // A site folder around `from` may contain another site repository.
-        is_read(site) || is_around(&RepoPath::new(folder)) || !is_around(&root)
+        is_read(site) || is_around(&RepoPath::new(folder), &from) || !is_around(&root, &from)
     })
 }
