@@ -64,6 +64,13 @@ fn other_texts_are_not_read_on_the_fast_path() {
         "a: [?b]\n",
         "a: - b\n",
         "- a\nb: c\n",
+        "a: b\n'c\n d': e\n",
+        "a: \"\\r\"\n",
+        "a: |\n   \n b\n",
+        "a: |\n  b\n ",
+        "a: b\n...\n...\n",
+        "a: [-]\n",
+        "a: [b, -, c]\n",
     ] {
         assert!(!reads_as_plain(text), "{text}");
     }
