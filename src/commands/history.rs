@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use globset::GlobSet;
 
 use super::repositories::Opening;
+use super::sides::listed;
 use super::{Project, Selection, configuration};
 use crate::cancel::Cancel;
 use crate::check::{self, Further, SiteState};
@@ -637,6 +638,7 @@ impl<'w> SiteHistory<'w> {
             ..
         } = &self.commits[index.0];
         let tree: SharedTree = match (commit, site) {
+            (None, Some(site)) if self.is_by_site => Arc::new(self.on_disk(site)?),
             (None, _) => Arc::new(WorkTree::compared(self.repository)?),
             (Some(commit), Some(site)) if self.is_by_site => {
                 let is_listed = |folder: &str| self.is_read(folder, site, site_type.as_deref());
@@ -654,6 +656,19 @@ impl<'w> SiteHistory<'w> {
             Some(excluded) => Arc::new(Excluding::new(tree, excluded.clone())),
             None => tree,
         })
+    }
+
+    /// The working tree without the folders of other sites, unless a link may lead there.
+    fn on_disk(&self, site: &Arc<str>) -> Result<WorkTree, Error> {
+        let whole = WorkTree::compared(self.repository)?;
+        let [root] = &*self.roots else {
+            return Ok(whole);
+        };
+        let read = site.clone();
+        let own = whole.limited(listed(root, move |other| *other == *read));
+        let entries = own.entries(&RepoPath::new(""))?;
+        let has_links = entries.iter().any(|entry| entry.is_link);
+        Ok(if has_links { whole } else { own })
     }
 
     /// Whether a folder may be part of a site of this type.
