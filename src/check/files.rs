@@ -130,8 +130,8 @@ impl<'p> SitesRead<'p> {
 
 /// Sites that read one of these files on at least one side: for a file in a site's folder the site,
 /// in a type's folder the sites of the type. `None` for possibly all sites: if a file is global, in
-/// no layer or a definition (which relates its site to others), if a definition is unusable, or if
-/// links may lead to the file.
+/// no layer or a definition (which relates its site to others), if no site has its type, if a
+/// definition is unusable, or if links may lead to the file.
 pub(crate) fn sites_reading<'f>(
     files: impl IntoIterator<Item = &'f RepoPath>,
     sides: &[(&dyn Tree, &Layout)],
@@ -149,12 +149,18 @@ pub(crate) fn sites_reading<'f>(
             Place::Site(name) => sites.insert(name),
         };
     }
+    let mut unused = types.clone();
     for (tree, layout) in sides.iter().filter(|_| !types.is_empty()) {
         for (site, path) in layout.definitions() {
-            if types.contains(&type_of(*tree, &path)?) {
+            let site_type = type_of(*tree, &path)?;
+            if types.contains(&site_type) {
                 sites.insert(site.clone());
+                unused.remove(&site_type);
             }
         }
+    }
+    if !unused.is_empty() {
+        return None;
     }
     let mut all = sides.iter().flat_map(|(_, layout)| layout.definitions());
     let is_left_out = |(site, _): (&Arc<str>, RepoPath)| !sites.contains(site);

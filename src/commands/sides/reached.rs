@@ -10,7 +10,7 @@ use super::{ChosenSide, ChosenSides};
 use crate::check::{SiteNames, sites_reading};
 use crate::config;
 use crate::source::{IsListed, LaterState, RepoPath, Repository, SharedTree, Tree};
-use crate::system::deckhand::layout::{Layout, Place};
+use crate::system::deckhand::layout::Layout;
 
 /// Sites and files that edits can reach.
 pub(crate) struct ReachedByEdits {
@@ -96,15 +96,6 @@ fn reached(
     let (_, layout) = sides.last()?;
     // No site reads files outside of the layers.
     let edited = edited.iter().filter(|file| layout.place_of(file).is_some());
-    let is_of_type = |file: &&RepoPath| matches!(layout.place_of(file), Some(Place::Type(_)));
-    // Edits of a type that no site has are reported, too.
-    let types = edited.clone().filter(is_of_type);
-    let has_unused_type = types
-        .map(|file| sites_reading([file], sides))
-        .any(|sites| sites.is_some_and(|sites| sites.is_empty()));
-    if has_unused_type {
-        return None;
-    }
     let all = || {
         let definitions = sides.iter().flat_map(|(_, layout)| layout.definitions());
         definitions.map(|(site, _)| site.clone()).collect()

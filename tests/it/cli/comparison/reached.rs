@@ -50,6 +50,11 @@ const EDITS: &[(&str, Step, Option<usize>)] = &[
         Some(8),
     ),
     (
+        "a value of a type that no site has",
+        |it| it.write("type/unused/dns.yaml", document("dns", "type", "{}")),
+        None,
+    ),
+    (
         "a value of each site",
         |it| {
             for site in ["big", "lab", "prod"] {
