@@ -63,11 +63,13 @@ impl Repository {
             LaterState::Index => {
                 refuse_locked(&repository).ok()?;
                 let index = open_index(&repository, IndexCheck::Whole).ok()?;
-                Head::Index(Box::new(Some(index).filter(is_plain)?))
+                let index = Some(index).filter(|index| is_plain(index, Flags::INTENT_TO_ADD));
+                Head::Index(Box::new(index?))
             }
             LaterState::WorkTree => {
                 let files = WorkTree::compared(self).ok()?;
-                is_plain(files.checkout()?.index()?).then(|| Head::WorkTree(Box::new(files)))?
+                let is_on_disk = is_plain(files.checkout()?.index()?, MAY_BE_ABSENT);
+                is_on_disk.then(|| Head::WorkTree(Box::new(files)))?
             }
         };
         Some(SideBySide {
@@ -86,14 +88,16 @@ impl StoredCommit {
     }
 }
 
-/// Whether an index consists of plain files that are on disk, unless they were deleted.
-fn is_plain(index: &gix::index::File) -> bool {
-    const NOT_ON_DISK: Flags = Flags::INTENT_TO_ADD
-        .union(Flags::SKIP_WORKTREE)
-        .union(Flags::ASSUME_VALID);
+/// Flags of entries whose file may be absent on disk without being deleted, or has no content yet.
+const MAY_BE_ABSENT: Flags = Flags::INTENT_TO_ADD
+    .union(Flags::SKIP_WORKTREE)
+    .union(Flags::ASSUME_VALID);
+
+/// Whether an index consists of merged, plain files without these flags.
+fn is_plain(index: &gix::index::File, refused: Flags) -> bool {
     index.entries().iter().all(|entry| {
         let is_file = matches!(entry.mode, IndexMode::FILE | IndexMode::FILE_EXECUTABLE);
-        is_file && entry.stage_raw() == 0 && !entry.flags.intersects(NOT_ON_DISK)
+        is_file && entry.stage_raw() == 0 && !entry.flags.intersects(refused)
     })
 }
 

@@ -93,7 +93,7 @@ impl Checkout {
     }
 
     /// Index entries below `folder` that were not found on disk: missing files, and submodules,
-    /// which may be absent. With `is_listed`, only in folders that it selects.
+    /// which may be absent. If `is_listed` is given, only those in listed folders.
     pub(crate) fn missing(
         &self,
         folder: &RepoPath,
