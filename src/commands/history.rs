@@ -56,9 +56,7 @@ impl RepositoryWithHistory {
             let message = format!("`{}` is not inside a git repository", directory.display());
             Error::new(ErrorKind::Git, message).with_help("`blame` and `log` need a git repository")
         })?;
-        let from = repository
-            .prefix(directory)
-            .unwrap_or_else(|| RepoPath::new(""));
+        let from = repository.prefix_or_root(directory);
         let tip = match &selection.revision {
             Some(revision) => Some(repository.resolve(revision)?),
             None if repository.is_unborn() => None,

@@ -137,36 +137,32 @@ impl Project {
     /// Without a site repository, or if a path, glob or revision is invalid.
     pub fn open(selection: &Selection) -> Result<Self, Error> {
         time(Stage::Start, || {
-            let project = match Self::open_requested(selection)? {
-                Some(project) => project,
-                None => Self::from(Start::find(selection)?, selection, &[])?,
+            // Files may be read depending on all sites.
+            let is_by_site =
+                selection.revision.is_none() && !selection.set && selection.files.is_empty();
+            let requested = globs(&selection.sites)?.filter(|_| is_by_site);
+            let is_limited = requested.is_some();
+            let project = Self::from(Start::limited(selection, requested)?, selection, &[])?;
+            let project = if is_limited && !project.is_judged_by_site() {
+                Self::from(Start::find(selection)?, selection, &[])?
+            } else {
+                project
             };
             project.with_sites_of(selection)
         })
     }
 
-    /// The requested sites of the working tree, without the folders of others. `None` if all are
-    /// requested, or findings in the requested ones may depend on others.
-    fn open_requested(selection: &Selection) -> Result<Option<Self>, Error> {
-        let is_of_sites =
-            selection.revision.is_none() && !selection.set && selection.files.is_empty();
-        let requested = globs(&selection.sites)?.filter(|_| is_of_sites);
-        let Some(requested) = requested else {
-            return Ok(None);
-        };
-        let Some(start) = Start::of_sites(selection, requested)? else {
-            return Ok(None);
-        };
-        let project = Self::from(start, selection, &[])?;
-        let is_whole = match &project.scope {
+    /// Whether findings in a site follow from its layers: from no other site, and from no file that is
+    /// linked to.
+    fn is_judged_by_site(&self) -> bool {
+        match &self.scope {
             ProjectScope::Repository(layout) => {
-                project.reads_by_site(&layout.root)
+                self.reads_by_site(&layout.root)
                     && !layout.has_clashing_sites()
                     && !layout.has_links()
             }
             ProjectScope::Set(_) => false,
-        };
-        Ok(is_whole.then_some(project))
+        }
     }
 
     /// As [`Project::open`], for a verb that reports only on the requested sites.
@@ -218,9 +214,7 @@ impl Project {
         repository: &Repository,
         sides: &ChosenSides,
     ) -> Result<Option<Self>, Error> {
-        let from = repository
-            .prefix(selection.start())
-            .unwrap_or_else(|| RepoPath::new(""));
+        let from = repository.prefix_or_root(selection.start());
         let requested = globs(&selection.sites)?;
         let reached = ReachedByEdits::find(repository, sides, &from, requested.as_ref());
         let Some(ReachedByEdits { root, sites, trees }) = reached else {
@@ -452,6 +446,12 @@ struct Start {
 
 impl Start {
     fn find(selection: &Selection) -> Result<Self, Error> {
+        Self::limited(selection, None)
+    }
+
+    /// As [`Start::find`]; the working tree of a git repository without the folders of other sites than
+    /// those requested.
+    fn limited(selection: &Selection, requested: Option<GlobSet>) -> Result<Self, Error> {
         let directory = selection.start();
         if !directory.is_dir() {
             return Err(not_a_folder(directory));
@@ -465,13 +465,7 @@ impl Start {
                 let help = "pass a revision, e.g. `--rev HEAD`";
                 Err(Error::new(ErrorKind::Git, message).with_help(help))
             }
-            (Some(repository), None) => {
-                let from = repository
-                    .prefix(directory)
-                    .unwrap_or_else(|| RepoPath::new(""));
-                let tree = WorkTree::in_repository(&repository)?;
-                Ok(Self::in_work_tree(tree, from))
-            }
+            (Some(repository), None) => Self::in_work_tree(&repository, directory, requested),
             (None, Some(_)) => {
                 let message = format!("`{}` is not inside a git repository", directory.display());
                 let help = "remove `--rev` to read the files on disk";
@@ -489,9 +483,7 @@ impl Start {
         let tree = repository.commit(revision)?;
         let commit = tree.commit_id();
         let root = repository.work_tree_root().map(canonical).transpose()?;
-        let from = repository
-            .prefix(directory)
-            .unwrap_or_else(|| RepoPath::new(""));
+        let from = repository.prefix_or_root(directory);
         Ok(Self {
             tree: Arc::new(tree),
             base: None,
@@ -509,9 +501,7 @@ impl Start {
         [mut base, mut tree]: [SharedTree; 2],
     ) -> Result<Self, Error> {
         let root = repository.work_tree_root().map(canonical).transpose()?;
-        let from = repository
-            .prefix(selection.start())
-            .unwrap_or_else(|| RepoPath::new(""));
+        let from = repository.prefix_or_root(selection.start());
         let commit = match &sides.to {
             ChosenSide::Commit { id, .. } => Some(id.clone()),
             ChosenSide::Nothing | ChosenSide::Index | ChosenSide::WorkTree => None,
@@ -533,37 +523,26 @@ impl Start {
         })
     }
 
-    /// The working tree without the folders of other sites than those requested; `None` outside of a
-    /// working tree of git.
-    fn of_sites(selection: &Selection, requested: GlobSet) -> Result<Option<Self>, Error> {
-        let directory = selection.start();
-        let repository = if directory.is_dir() {
-            Repository::discover(directory)?
-        } else {
-            None
+    fn in_work_tree(
+        repository: &Repository,
+        directory: &Path,
+        requested: Option<GlobSet>,
+    ) -> Result<Self, Error> {
+        let from = repository.prefix_or_root(directory);
+        let whole = WorkTree::in_repository(repository)?;
+        let tree = match requested {
+            Some(requested) => whole.limited(listed(&from, move |site| requested.is_match(site))),
+            None => whole,
         };
-        let Some(repository) = repository.filter(|it| it.work_tree_root().is_some()) else {
-            return Ok(None);
-        };
-        let from = repository
-            .prefix(directory)
-            .unwrap_or_else(|| RepoPath::new(""));
-        let tree = WorkTree::in_repository(&repository)?;
-        let is_listed = listed(&from, move |site| requested.is_match(site));
-        Ok(Some(Self::in_work_tree(tree.limited(is_listed), from)))
-    }
-
-    fn in_work_tree(tree: WorkTree, from: RepoPath) -> Self {
         let root = Some(tree.root().to_owned());
-        let tree: SharedTree = Arc::new(tree);
-        Self {
-            tree,
+        Ok(Self {
+            tree: Arc::new(tree),
             base: None,
             root,
             is_repository: true,
             from,
             commit: None,
-        }
+        })
     }
 
     /// Outside of git, the root is the nearest folder that is a site repository, or else the folder

@@ -272,9 +272,7 @@ impl LocalClone {
         let folder = canonical(&from.join(path))?;
         let place = match Repository::discover_further(&folder)? {
             Some(repository) => {
-                let inside = repository
-                    .prefix(&folder)
-                    .unwrap_or_else(|| RepoPath::new(""));
+                let inside = repository.prefix_or_root(&folder);
                 refuse_empty_submodule(&repository, &inside, path)?;
                 CloneFiles::Repository(Box::new(repository), inside)
             }

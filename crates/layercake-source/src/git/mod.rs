@@ -68,6 +68,11 @@ impl Repository {
         RepoPath::of_place(&root, &inside)
     }
 
+    /// As [`Repository::prefix`]; the root if `from` is outside, as for a bare repository.
+    pub fn prefix_or_root(&self, from: &Path) -> RepoPath {
+        self.prefix(from).unwrap_or_else(|| RepoPath::new(""))
+    }
+
     /// Id that git assigns to a file with these bytes; `None` if git refuses to hash them (a
     /// collision attack).
     pub(super) fn content_of(&self, bytes: &[u8]) -> Option<ContentId> {
