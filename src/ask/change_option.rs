@@ -148,11 +148,7 @@ pub(crate) fn answer(
         }
         needed.extend(unrequested);
     }
-    if needed.is_empty() {
-        Answer::Is(reaches)
-    } else {
-        Answer::Needs(needed)
-    }
+    Answer::after(needed, || reaches)
 }
 
 /// Adds the places in `node`, which is at `here`, of the values that are written at `text`.

@@ -28,10 +28,7 @@ pub(crate) fn answer(
     given: &[RepoPath],
     line: Option<usize>,
 ) -> Answer<SiteImpact> {
-    match needed(site, given, line) {
-        docs if docs.is_empty() => Answer::Is(of_site(site, given, line)),
-        docs => Answer::Needs(docs),
-    }
+    Answer::after(needed(site, given, line), || of_site(site, given, line))
 }
 
 /// Impact in one site.
@@ -71,10 +68,7 @@ fn needed(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> V
     }
     let replay = Replay::new(site.graph, site.rendered);
     let on_line = given_documents(site, given).filter_map(|(doc, recipe)| {
-        let line = Line {
-            file: site.sources.written(recipe.span).file,
-            number,
-        };
+        let line = Line::of(recipe, number, site);
         (line.document(site) == Some(doc)).then_some((doc, line))
     });
     let entered = on_line.flat_map(|(doc, line)| {
@@ -98,10 +92,7 @@ fn of_site(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> 
         match line {
             None => impact.add_whole(site, &replay, doc, TextPart::Document),
             Some(number) => {
-                let line = Line {
-                    file: site.sources.written(recipe.span).file,
-                    number,
-                };
+                let line = Line::of(recipe, number, site);
                 match line.document(site) {
                     Some(found) if found == doc => impact.add_line(site, &replay, doc, line),
                     // A file has lines outside of its documents.
@@ -146,12 +137,12 @@ impl SiteImpact {
             return self.add_inert(site, doc, line);
         }
         match Control::of(line, site.site.document(doc), site) {
-            Control::Step(field) => self.add_step(site, replay, doc, (field, line)),
+            Control::Step(field) => self.add_step(site, replay, doc, field, line),
             Control::Relation {
                 field,
                 affects: Affects::Children,
             } => {
-                self.add_label(site, replay, doc, (field, line));
+                self.add_label(site, replay, doc, field, line);
             }
             Control::Relation { field, affects } => {
                 self.add_whole(site, replay, doc, field);
@@ -170,7 +161,8 @@ impl SiteImpact {
         site: &RenderedSite<'_>,
         replay: &Replay<'_>,
         doc: DocId,
-        (field, line): (TextPart, Line),
+        field: TextPart,
+        line: Line,
     ) {
         let recipe = site.graph.recipe(doc);
         let steps = recipe
@@ -205,7 +197,8 @@ impl SiteImpact {
         site: &RenderedSite<'_>,
         replay: &Replay<'_>,
         doc: DocId,
-        (field, line): (TextPart, Line),
+        field: TextPart,
+        line: Line,
     ) {
         let recipe = site.graph.recipe(doc);
         self.add_text(site, doc, field, Vec::new());

@@ -3,7 +3,7 @@
 use super::question::SET;
 use crate::check::RenderedSite;
 use crate::error::{Error, ErrorKind};
-use crate::graph::DocId;
+use crate::graph::{DocId, Recipe};
 use crate::report::answer::impact::TextPart;
 use crate::source::{FileId, RepoPath, Span};
 use crate::yaml::path::{Location, Piece};
@@ -18,6 +18,12 @@ pub(crate) struct Line {
 }
 
 impl Line {
+    /// The 0-based line of the file that a document is written in.
+    pub(crate) fn of(recipe: &Recipe, number: usize, site: &RenderedSite<'_>) -> Self {
+        let file = site.sources.written(recipe.span).file;
+        Self { file, number }
+    }
+
     /// The 0-based line of a given file that a site reads; `place` is the line as given.
     ///
     /// # Errors

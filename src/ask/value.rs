@@ -23,12 +23,7 @@ pub(crate) fn answer(
     question: &ValueQuestion,
 ) -> Answer<Result<ExplainedValue, Error>> {
     let meant = question::documents(site, question).unwrap_or_default();
-    let needed = site.unrequested(meant);
-    if needed.is_empty() {
-        Answer::Is(trace(site, question))
-    } else {
-        Answer::Needs(needed)
-    }
+    Answer::after(site.unrequested(meant), || trace(site, question))
 }
 
 /// Trace of a value of one site.

@@ -25,10 +25,9 @@ pub(crate) fn answer(
         Ok(line) => line,
         Err(error) => return Answer::Is(Err(error)),
     };
-    match needed(site, question, line) {
-        docs if docs.is_empty() => Answer::Is(stopped(site, question, line, place)),
-        docs => Answer::Needs(docs),
-    }
+    Answer::after(needed(site, question, line), || {
+        stopped(site, question, line, place)
+    })
 }
 
 /// Documents that must be rendered to determine where the texts on a line stop.

@@ -426,6 +426,15 @@ pub enum Answer<T> {
 }
 
 impl<T> Answer<T> {
+    /// The final result, once these documents are rendered.
+    pub(crate) fn after(needed: Vec<DocId>, answer: impl FnOnce() -> T) -> Self {
+        if needed.is_empty() {
+            Answer::Is(answer())
+        } else {
+            Answer::Needs(needed)
+        }
+    }
+
     /// Changes the final result.
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Answer<U> {
         match self {
