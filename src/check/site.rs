@@ -316,7 +316,11 @@ impl Slips<'_, '_> {
         );
         let known_tables = (&tables(plan, known)[..], Matching::Values);
         let rendered = render_with(&site.graph, known_tables, Extent::All);
-        judged(&site.facts(loaded, &rendered), known)
+        let facts = SiteFacts {
+            are_shown: false,
+            ..site.facts(loaded, &rendered)
+        };
+        judged(&facts, known)
     }
 }
 
@@ -475,6 +479,7 @@ impl<'a> Related<'a> {
             rendered,
             schemas: &loaded.schemas,
             settings: &loaded.settings,
+            are_shown: true,
         }
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn report(facts: &SiteFacts<'_>, child: DocId) -> Diagnostic {
         })
         .document(document.key.clone());
     let diagnostic = with_absent(diagnostic, &document.key.schema, selector);
-    if can_be_searched(facts, selector) {
+    if facts.are_shown && can_be_searched(facts, selector) {
         return with_reason(facts, child, selector, diagnostic);
     }
     without_reason(title, diagnostic)

@@ -556,6 +556,9 @@ pub(crate) struct SiteFacts<'a> {
     pub(crate) schemas: &'a Schemas,
     /// Configuration of the rules.
     pub(crate) settings: &'a RuleOptions,
+    /// Whether findings are shown. Otherwise only their places count, and rules may leave out a search
+    /// for what was meant.
+    pub(crate) are_shown: bool,
 }
 
 impl SiteFacts<'_> {
