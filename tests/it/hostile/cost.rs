@@ -25,8 +25,9 @@ const MAX_GROWTH: f64 = 8.0;
 /// Maximum number of runs to take the minimum of, on a machine with other load.
 const TRIES: usize = 8;
 
-/// Maximum cost of hostile input, relative to ordinary input of the same size.
-const MAX_FACTOR: f64 = 50.0;
+/// Maximum cost of hostile input, relative to ordinary input of the same size, which is plain YAML that
+/// a fast path reads.
+const MAX_FACTOR: f64 = 80.0;
 
 const MAX_MEMORY: u64 = 1 << 30;
 
@@ -170,13 +171,13 @@ fn least_growth(runs: &[(&Site, &[&str]); 2], nothing: Duration) -> f64 {
 }
 
 #[test]
-fn hostile_input_costs_at_most_fifty_times_as_much_as_ordinary_input() {
+fn hostile_input_costs_at_most_eighty_times_as_much_as_ordinary_input() {
     // Startup and the trials of causes have a fixed cost.
     assert_bounded(|kind| (kind.make)(2 * kind.size), 100_000.0);
 }
 
 #[test]
-fn megabyte_of_hostile_input_costs_at_most_fifty_times_as_much_as_ordinary_input() {
+fn megabyte_of_hostile_input_costs_at_most_eighty_times_as_much_as_ordinary_input() {
     if !is_thorough() {
         return;
     }
