@@ -210,6 +210,14 @@ impl ComparedSite {
     }
 }
 
+/// What a compared site leaves, to be freed before the next one, or at the end with everything else.
+#[derive(Default)]
+pub(super) struct RenderedSides<'a> {
+    _base: Option<OneSide<'a>>,
+    _head: Option<OneSide<'a>>,
+    _of_site: KnownDocuments,
+}
+
 /// One site during a comparison.
 pub(super) struct SiteRun<'r, 'a> {
     pub(super) sides: &'r Sides<'a>,
@@ -225,7 +233,7 @@ pub(super) struct SiteRun<'r, 'a> {
 impl<'a> SiteRun<'_, 'a> {
     /// Renders, judges and compares the site. After an internal failure, reports it for this site;
     /// other sites are not affected.
-    pub(super) fn guarded(&self, per_site: &PerPair<'_>) -> (ComparedSite, Option<OneSide<'a>>) {
+    pub(super) fn guarded(&self, per_site: &PerPair<'_>) -> (ComparedSite, RenderedSides<'a>) {
         let name = self.pair.name.as_deref().unwrap_or_default();
         let outcome = guarded(Guarded::Site(name), || self.run(per_site));
         outcome.unwrap_or_else(|| {
@@ -236,30 +244,37 @@ impl<'a> SiteRun<'_, 'a> {
                     head_findings: failed.into_iter().collect(),
                     ..nothing
                 },
-                None,
+                RenderedSides::default(),
             )
         })
     }
 
-    fn run(&self, per_site: &PerPair<'_>) -> (ComparedSite, Option<OneSide<'a>>) {
+    fn run(&self, per_site: &PerPair<'_>) -> (ComparedSite, RenderedSides<'a>) {
         let name = self.pair.name.as_deref().unwrap_or_default();
         let take = |sides: &BothSides<'_>| guarded(Guarded::Taking(name), || per_site(sides));
-        let (mut compared, taken, head) = self.compared_and(&take);
+        let of_site = KnownDocuments::default();
+        let (mut compared, taken, [base, head]) = self.compared_and(&of_site, &take);
         if taken.is_none() {
             compared
                 .head_findings
                 .extend(self.pair.internal_error_finding(FailedStep::TakingData));
         }
-        (compared, head)
+        let rendered = RenderedSides {
+            _base: base,
+            _head: head,
+            _of_site: of_site,
+        };
+        (compared, rendered)
     }
 
-    /// The compared site, whether `take` finished, and the head.
+    /// The compared site, whether `take` finished, and the base and the head. Documents that both have
+    /// are kept in `of_site`.
     fn compared_and(
         &self,
+        of_site: &KnownDocuments,
         take: &dyn Fn(&BothSides<'_>) -> Option<()>,
-    ) -> (ComparedSite, Option<()>, Option<OneSide<'a>>) {
-        let of_site = KnownDocuments::default();
-        let known = [self.of_run, &of_site];
+    ) -> (ComparedSite, Option<()>, [Option<OneSide<'a>>; 2]) {
+        let known = [self.of_run, of_site];
         let sources = &self.sides.loaded.sources;
         if let (ComparedWith::Nothing, Some(head)) = (self.settings.before, self.pair.head) {
             let side = self.one_side(self.sides.head, head, &known, None);
@@ -272,7 +287,7 @@ impl<'a> SiteRun<'_, 'a> {
                 base_findings: Vec::new(),
                 ..self.unchanged(head, &side, reach)
             };
-            return (compared, taken, Some(side));
+            return (compared, taken, [None, Some(side)]);
         }
         if let (Some(base), Some(head)) = (self.pair.base, self.pair.head)
             && base.files == head.files
@@ -286,7 +301,11 @@ impl<'a> SiteRun<'_, 'a> {
                 head: at_hand(),
             });
             let reach = self.reach(Some(&side), Some(&side));
-            return (self.unchanged(head, &side, reach), taken, Some(side));
+            return (
+                self.unchanged(head, &side, reach),
+                taken,
+                [None, Some(side)],
+            );
         }
         let mut head = self
             .pair
@@ -315,8 +334,7 @@ impl<'a> SiteRun<'_, 'a> {
         compared.base_findings = of_base;
         // Causes refer to findings of the head by index, so they go first.
         compared.head_findings.splice(0..0, of_head);
-        self.sides.plan.control.ending.give_back((base, of_site));
-        (compared, taken, head)
+        (compared, taken, [base, head])
     }
 
     /// Result for a site whose comparison failed, without the findings of its sides.
