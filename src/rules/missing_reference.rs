@@ -238,17 +238,11 @@ fn names_at<'a>(
 /// Documents that references do not find only because their schema is not quite that of the target,
 /// with the latter.
 pub(super) fn nearly_named<'f>(facts: &'f SiteFacts<'_>) -> impl Iterator<Item = (DocId, &'f str)> {
-    let schemas: BTreeSet<&str> = facts.site.iter().map(|(_, it)| &*it.key.schema).collect();
+    let near = schemas_near_targets(facts);
     facts.settings.references.iter().flat_map(move |reference| {
-        let near: BTreeSet<&str> = schemas
-            .iter()
-            .copied()
-            .filter(|schema| nearest(schema, [&*reference.target]).is_some())
-            .collect();
-        let candidates = facts
-            .site
-            .iter()
-            .filter(|(_, it)| near.contains(&*it.key.schema));
+        let near = near.get(&*reference.target);
+        let is_near = |schema: &str| near.is_some_and(|near| near.contains(&schema));
+        let candidates = facts.site.iter().filter(|(_, it)| is_near(&it.key.schema));
         let by_name: BTreeMap<&str, DocId> = candidates
             .map(|(doc, document)| (&*document.key.name, doc))
             .collect();
@@ -256,6 +250,35 @@ pub(super) fn nearly_named<'f>(facts: &'f SiteFacts<'_>) -> impl Iterator<Item =
             .into_iter()
             .map(|doc| (doc, &*reference.target))
     })
+}
+
+/// Schemas that are nearly the target of a reference, by target. A misspelled one is that of documents
+/// of one name, and no reference mentions it.
+fn schemas_near_targets<'f>(facts: &'f SiteFacts<'_>) -> BTreeMap<&'f str, Vec<&'f str>> {
+    let references = &facts.settings.references;
+    let mut names: BTreeMap<&str, Option<&str>> = BTreeMap::new();
+    for (_, document) in facts.site.iter() {
+        let name = Some(&*document.key.name);
+        let known = names.entry(&document.key.schema).or_insert(name);
+        *known = known.filter(|known| Some(*known) == name);
+    }
+    for reference in references {
+        names.remove(&*reference.schema);
+        names.remove(&*reference.target);
+    }
+    let unusual: Vec<&str> = names
+        .into_iter()
+        .filter_map(|(schema, name)| name.map(|_| schema))
+        .collect();
+    let targets: BTreeSet<&str> = references.iter().map(|it| &*it.target).collect();
+    let near_to = |target: &str| -> Vec<&str> {
+        let near = |schema: &&str| nearest(schema, [target]).is_some();
+        unusual.iter().copied().filter(near).collect()
+    };
+    targets
+        .into_iter()
+        .map(|target| (target, near_to(target)))
+        .collect()
 }
 
 /// Documents among these that a reference names, and that are not of its target's schema.
