@@ -10,12 +10,13 @@ use super::{ChosenSide, ChosenSides};
 use crate::check::{SiteNames, sites_reading};
 use crate::config;
 use crate::source::{IsListed, LaterState, RepoPath, Repository, SharedTree, Tree};
-use crate::system::deckhand::layout::Layout;
+use crate::system::deckhand::layout::{Layout, Place};
 
 /// Sites and files that edits can reach.
 pub(crate) struct ReachedByEdits {
     /// Root of the site repository.
     pub(crate) root: RepoPath,
+    /// The sites, and those that read an edited file in the folder of a type or a site.
     pub(crate) sites: SiteNames,
     /// Base and head. Of other sites they contain only the files directly in the site's folder: the
     /// definition.
@@ -87,27 +88,36 @@ fn is_around(folder: &RepoPath, inside: &RepoPath) -> bool {
     inside == folder || inside.below(folder).is_some()
 }
 
-/// Requested sites that read one of the edited files; `None` for all sites.
+/// Requested sites that read one of the edited files, and all sites that read one in the folder of a
+/// type or a site: a requested site may have a document that was moved from there. `None` for all
+/// sites.
 fn reached(
     edited: &[RepoPath],
     sides: &[(&dyn Tree, &Layout)],
     requested: Option<&GlobSet>,
 ) -> Option<SiteNames> {
     let (_, layout) = sides.last()?;
+    let in_place = |is_in: fn(&Place) -> bool| {
+        let is_in =
+            move |file: &&RepoPath| layout.place_of(file).is_some_and(|place| is_in(&place));
+        edited.iter().filter(is_in)
+    };
     // No site reads files outside of the layers.
-    let edited = edited.iter().filter(|file| layout.place_of(file).is_some());
+    let reached = sites_reading(in_place(|_| true), sides);
+    let Some(requested) = requested else {
+        return reached;
+    };
     let all = || {
         let definitions = sides.iter().flat_map(|(_, layout)| layout.definitions());
         definitions.map(|(site, _)| site.clone()).collect()
     };
-    match (sites_reading(edited, sides), requested) {
-        (reached, None) => reached,
-        (reached, Some(requested)) => {
-            let mut sites: SiteNames = reached.unwrap_or_else(all);
-            sites.retain(|site| requested.is_match(&**site));
-            Some(sites)
-        }
-    }
+    let mut sites: SiteNames = reached.unwrap_or_else(all);
+    sites.retain(|site| requested.is_match(&**site));
+    sites.extend(sites_reading(
+        in_place(|place| *place != Place::Global),
+        sides,
+    )?);
+    Some(sites)
 }
 
 /// Lists everything except the folders inside of the folders of other sites than `is_read`, in the

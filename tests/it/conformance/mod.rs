@@ -18,12 +18,12 @@ mod history;
 mod jsonpath;
 mod layering;
 mod log;
-mod pairs;
+pub mod pairs;
 mod repositories;
 mod screens;
 mod slips;
 mod stories;
-mod treasuremap;
+pub mod treasuremap;
 mod validation;
 mod yaml;
 

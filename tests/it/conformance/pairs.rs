@@ -69,7 +69,7 @@ fn shared_documents_equal_newly_rendered_ones() {
 }
 
 /// Recorded pairs, or a sample of them, those with few files first.
-pub(super) fn pairs() -> Vec<Json> {
+pub fn pairs() -> Vec<Json> {
     let mut pairs = CaseOrigin::Corpus.cases("treasuremap/pairs.json");
     pairs.sort_by_key(|pair| pair["files"].as_array().map(Vec::len));
     sample(pairs, kinds)
