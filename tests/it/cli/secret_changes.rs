@@ -491,6 +491,17 @@ fn literals_that_are_replaced() -> Vec<Hidden> {
             substituting("chart", FROM_ACCOUNTS, password, "{port: 1}"),
             vec![("site/lab/accounts.yaml", accounts)],
         ),
+        case(
+            "a substitution from a document that is not there replaces the literal",
+            public(&block(LITERAL)),
+            substituting(
+                "chart",
+                "{schema: example/Any/v1, name: generated, path: .}",
+                password,
+                "{port: 1}",
+            ),
+            Vec::new(),
+        ),
     ]
 }
 

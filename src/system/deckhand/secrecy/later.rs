@@ -256,7 +256,8 @@ impl<'a> LaterSecrets<'a> {
         let sources = self.by_name.get(&name).map_or(&[][..], Vec::as_slice);
         let mut documents = sources.iter().map(|index| self.head[*index].document);
         let paths = match documents.clone().next() {
-            None => Rc::from([]),
+            // It may be generated at deployment, or be in a site that was not read.
+            None => everywhere,
             Some(_) if documents.any(|it| it.data.secret) => everywhere,
             Some(first) => {
                 let mut paths: Vec<&str> = self
