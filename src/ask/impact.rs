@@ -7,6 +7,8 @@ use super::line::Line;
 use super::question::shown;
 use super::route::{place_text, route};
 use crate::check::{Answer, RenderedSite};
+use crate::compare::DeployedCounts;
+use crate::deployment::{Deployment, is_of_armada};
 use crate::graph::{DocId, Op, Recipe, Step};
 use crate::render::flow::{
     Flow, MAX_REACHED, Reached, Why, flow, flow_of_document, flow_of_rendered, may_enter,
@@ -28,7 +30,21 @@ pub(crate) fn answer(
     given: &[RepoPath],
     line: Option<usize>,
 ) -> Answer<SiteImpact> {
-    Answer::after(needed(site, given, line), || of_site(site, given, line))
+    let needed = needed(site, given, line);
+    if !needed.is_empty() {
+        return Answer::Needs(needed);
+    }
+    let impact = of_site(site, given, line);
+    let reached = impact.outputs.keys();
+    let needed = if reached
+        .map(|(key, _)| key)
+        .any(|key| is_of_armada(&key.schema))
+    {
+        site.unrequested(Deployment::needed(site.graph))
+    } else {
+        Vec::new()
+    };
+    Answer::after(needed, || impact.with_deployed(site))
 }
 
 /// Impact in one site.
@@ -40,6 +56,8 @@ pub(crate) struct SiteImpact {
     /// Places, by output and route.
     outputs: BTreeMap<(DocKey, Vec<ImpactHop>), Vec<String>>,
     stops: BTreeSet<(DocKey, Why, Span)>,
+    /// Reached outputs by whether they are deployed.
+    deployed: DeployedCounts,
     more: bool,
 }
 
@@ -106,6 +124,17 @@ fn of_site(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> 
 }
 
 impl SiteImpact {
+    fn with_deployed(self, site: &RenderedSite<'_>) -> Self {
+        let documents: BTreeSet<&DocKey> = self.outputs.keys().map(|(key, _)| key).collect();
+        let deployment = Deployment::of(site.graph, site.rendered);
+        let outputs = site.graph.outputs();
+        let reached = outputs.filter(|(_, recipe)| documents.contains(&recipe.key));
+        let deployed = reached
+            .map(|(doc, recipe)| deployment.of_output(doc, &recipe.key.schema))
+            .collect();
+        Self { deployed, ..self }
+    }
+
     /// Adds a line of a document: the values on it, or the field it belongs to.
     fn add_line(&mut self, site: &RenderedSite<'_>, replay: &Replay<'_>, doc: DocId, line: Line) {
         let places = line.places(site, doc);
@@ -438,6 +467,7 @@ pub(crate) fn gather(place: &str, line: Option<usize>, sites: Vec<SiteImpact>) -
         has_line: line.is_some(),
         texts: Vec::new(),
         outputs_reached: 0,
+        deployed: DeployedCounts::default(),
         sites_reached: 0,
         outputs: Vec::new(),
         stops: Vec::new(),
@@ -458,6 +488,7 @@ pub(crate) fn gather(place: &str, line: Option<usize>, sites: Vec<SiteImpact>) -
         }
         let documents: BTreeSet<&DocKey> = site.outputs.keys().map(|(key, _)| key).collect();
         impact.outputs_reached += documents.len();
+        impact.deployed += site.deployed;
         for ((key, route), places) in site.outputs {
             let of = outputs.entry((key, route, places)).or_insert_with(Vec::new);
             of.extend(site.site.clone());

@@ -18,8 +18,9 @@ use super::taking::takes_away;
 use super::{Checked, CheckedSite, RenderedSite, Work};
 use crate::compare::reach::{Comparison, SiteChanges, SiteReach};
 use crate::compare::{
-    Attributed, Attribution, Change, Limits, Proof, Question, Renames, Texts, Trial, UnreadEdits,
-    Wanted, attribute, compare as changes_of, edits_overlapping, idle, not_comparable, shorten,
+    Attributed, Attribution, Change, Limits, Output, Proof, Question, Renames, Texts, Trial,
+    UnreadEdits, Wanted, attribute, compare as changes_of, edits_overlapping, idle, not_comparable,
+    shorten,
 };
 use crate::diagnostic::{Diagnostic, Trait};
 use crate::edit::{Edit, EditId};
@@ -167,6 +168,12 @@ impl Compared {
     /// Keeps only the wanted outputs, as [`Comparison::keep_outputs`].
     pub fn keep_outputs(&mut self, is_wanted: &dyn Fn(&DocKey) -> bool) {
         let numbers = self.comparison.keep_outputs(is_wanted);
+        self.findings.renumber(&numbers);
+    }
+
+    /// Leaves out outputs that are only rendered, as [`Comparison::keep_deployed`].
+    pub fn keep_deployed(&mut self) {
+        let numbers = self.comparison.keep_deployed();
         self.findings.renumber(&numbers);
     }
 
@@ -492,6 +499,7 @@ impl<'a> SiteRun<'_, 'a> {
                 .proofs
                 .extend(known.map(|edit| (*edit, Proof::Followed)));
         }
+        set_deployed(&mut changes, [base, head]);
         let idle = idle(question, &attributed);
         let Attributed {
             proofs,
@@ -740,6 +748,24 @@ impl<'a> SiteRun<'_, 'a> {
             )
         })
         .collect()
+    }
+}
+
+/// Sets whether changed outputs are deployed, on the head side if they exist there.
+fn set_deployed(changes: &mut [Change], sides: [Option<&OneSide<'_>>; 2]) {
+    if changes.is_empty() {
+        return;
+    }
+    let [base, head] = sides.map(|side| side.map(OneSide::deployment));
+    for change in changes {
+        let Output {
+            base: before,
+            head: after,
+        } = change.output;
+        let known = after.zip(head.as_ref()).or(before.zip(base.as_ref()));
+        change.deployed = known
+            .map(|(doc, side)| side.of_output(doc, &change.key.schema))
+            .unwrap_or_default();
     }
 }
 

@@ -566,10 +566,25 @@ pub(crate) fn work_on_sites<T: Send>(
     work: Work,
     per_site: impl Fn(&RenderedSite<'_>) -> T + Sync,
 ) -> Result<Checked<T>, Error> {
+    ask_sites(plan, work, |site| Answer::Is(per_site(site)))
+}
+
+/// As [`work_on_sites`]; `per_site` is called repeatedly until the documents it requests are rendered.
+///
+/// # Errors
+/// As [`work_on_sites`].
+pub(crate) fn ask_sites<T: Send>(
+    plan: &Plan,
+    work: Work,
+    per_site: impl Fn(&RenderedSite<'_>) -> Answer<T> + Sync,
+) -> Result<Checked<T>, Error> {
     let taken = TakenBySite::new();
-    let checked = Workspace::once(plan.clone(), work)?.check(&|site| {
-        taken.add(site, per_site(site));
-        Vec::new()
+    let checked = Workspace::once(plan.clone(), work)?.check(&|site| match per_site(site) {
+        Answer::Needs(docs) => docs,
+        Answer::Is(answer) => {
+            taken.add(site, answer);
+            Vec::new()
+        }
     })?;
     let mut taken = taken.into_sites();
     Ok(checked.taking(|site, _| taken.remove(site)))

@@ -13,6 +13,7 @@ use super::files::SideFile;
 use super::load::{Loaded, LoadedSide, SetFiles};
 use super::{Plan, RenderedSite, Work};
 use crate::compare::{KnownRoutes, Side};
+use crate::deployment::Deployment;
 use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Graph};
 use crate::render::{Extent, FileSet, MadeDocument, Matching, Rendered, Table, render_with};
@@ -186,6 +187,11 @@ impl<'a> OneSide<'a> {
             rendered: &self.rendered,
             sources,
         }
+    }
+
+    /// What of the site is deployed.
+    pub(super) fn deployment(&self) -> Deployment {
+        Deployment::of(&self.related.graph, &self.rendered)
     }
 
     /// Number of outputs.

@@ -59,6 +59,10 @@ pub(super) struct ReachArgs {
     #[arg(default_missing_value = "*", help_heading = "Comparison")]
     expect_unchanged: Option<Vec<String>>,
 
+    /// Leave out charts, chart groups and manifests that no action of Shipyard deploys
+    #[arg(long, help_heading = "Comparison")]
+    deployed: bool,
+
     /// Match list items by KEY, in addition to `name` and `id`
     #[arg(long, value_name = "KEY", help_heading = "Comparison")]
     list_key: Vec<String>,
@@ -88,6 +92,7 @@ impl ReachArgs {
             max_outputs: self.max_outputs,
             expect_unchanged: self.expect_unchanged.clone(),
             list_keys: self.list_key.clone(),
+            deployed: self.deployed,
             documents: DocumentGlobs::default(),
         })
     }
@@ -96,6 +101,7 @@ impl ReachArgs {
         self.max_sites.is_some()
             || self.max_outputs.is_some()
             || self.expect_unchanged.is_some()
+            || self.deployed
             || self.verify_attribution
             || !self.list_key.is_empty()
     }
@@ -713,6 +719,7 @@ pub(super) fn report_of_comparison(
     let limits = limits
         .into_iter()
         .flat_map(|(flag, globs)| flags(flag, globs))
+        .chain(outcome.deployed.then(|| "--deployed".to_owned()))
         .collect();
     Report::new(run, &view(checked))
         .with_limits(limits, &checked.only, &checked.sources)

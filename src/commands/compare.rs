@@ -37,6 +37,8 @@ pub struct ComparisonRequest {
     pub list_keys: Vec<String>,
     /// Globs of outputs that must not change.
     pub expect_unchanged: Option<Vec<String>>,
+    /// Whether to leave out documents that only Armada reads, and that no action deploys.
+    pub deployed: bool,
     /// Filter for outputs.
     pub documents: DocumentGlobs,
 }
@@ -66,6 +68,8 @@ pub struct ComparisonOutcome {
     pub configured: FoundConfiguration,
     /// Filter for outputs.
     pub documents: DocumentGlobs,
+    /// Whether documents that only Armada reads, and that no action deploys, are left out.
+    pub deployed: bool,
 }
 
 /// Sites that a comparison reads.
@@ -140,6 +144,10 @@ fn compared(
         ..settings(request, config)
     };
     let mut compared = compared_outputs(&plan, &settings, &request.documents)?;
+    let deployed = request.deployed || config.reach.deployed;
+    if deployed {
+        compared.keep_deployed();
+    }
     project
         .repositories
         .add_history(&mut compared.checked.repositories);
@@ -170,7 +178,7 @@ fn compared(
         reason: chosen.chosen.sentence.clone(),
         shallow: repository.is_shallow(),
         edited_files: compared.edited_files.len(),
-        limited: project.is_limited() || !request.documents.is_empty(),
+        limited: project.is_limited() || !request.documents.is_empty() || deployed,
         linted: true,
         added_ignores: compared.findings.added_ignores,
     };
@@ -185,6 +193,7 @@ fn compared(
         outputs,
         configured,
         documents,
+        deployed,
     })
 }
 

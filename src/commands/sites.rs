@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::check::{CheckedSite, RunControl, Work, work_on_sites};
+use crate::check::{Answer, CheckedSite, RunControl, Work, ask_sites};
 use crate::commands::{Project, Selection};
+use crate::deployment::Deployment;
 use crate::error::Error;
 use crate::report::SiteRow;
 
@@ -24,7 +25,10 @@ pub struct Listed {
 /// If a step fails.
 pub fn run(selection: &Selection, control: &RunControl) -> Result<Listed, Error> {
     let project = Project::open(selection)?;
-    let checked = work_on_sites(&project.plan(control), Work::Relate, |_| ())?;
+    let checked = ask_sites(&project.plan(control), Work::Relate, |site| {
+        let needed = site.unrequested(Deployment::needed(site.graph));
+        Answer::after(needed, || Deployment::of(site.graph, site.rendered).count())
+    })?;
     Ok(Listed {
         rows: checked.sites.iter().map(row).collect(),
         undefined: checked.undefined,
@@ -32,12 +36,13 @@ pub fn run(selection: &Selection, control: &RunControl) -> Result<Listed, Error>
     })
 }
 
-fn row(site: &CheckedSite<()>) -> SiteRow {
+fn row(site: &CheckedSite<Option<usize>>) -> SiteRow {
     SiteRow {
         site: site.name.clone(),
         site_type: site.site_type.clone(),
         files: site.files,
         documents: site.documents,
         outputs: site.outputs,
+        deployed: site.taken.flatten(),
     }
 }

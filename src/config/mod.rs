@@ -173,6 +173,8 @@ pub(crate) struct ReachLimits {
     pub(crate) max_sites: Option<Spanned<usize>>,
     /// Maximum number of outputs that an edit may change.
     pub(crate) max_outputs: Option<Spanned<usize>>,
+    /// Whether documents that only Armada reads, and that no action deploys, are left out.
+    pub(crate) deployed: bool,
 }
 
 /// Key that identifies the items of some lists.

@@ -150,6 +150,7 @@ impl ConfigReader<'_> {
             reach: ReachLimits {
                 max_sites: limit(root, "max-sites"),
                 max_outputs: limit(root, "max-outputs"),
+                deployed: is_deployed(root),
             },
             list_keys: self.list_keys(root),
             secrets: self.secrets(root),
@@ -686,6 +687,11 @@ fn limit(root: &Node, key: &str) -> Option<Spanned<usize>> {
         Value::Int(number) => Some(Spanned::new(usize::try_from(number).ok()?, node.span)),
         _ => None,
     }
+}
+
+fn is_deployed(root: &Node) -> bool {
+    let node = root.get("reach").and_then(|reach| reach.get("deployed"));
+    node.is_some_and(|node| matches!(node.value, Value::Bool(true)))
 }
 
 /// Entries of the mapping at `key`, in order.

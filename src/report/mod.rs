@@ -152,6 +152,9 @@ pub struct SiteRow {
     pub documents: usize,
     /// Number of rendered documents.
     pub outputs: usize,
+    /// Number of those that Armada reads and that an action of Shipyard applies; `None` if it is not
+    /// known.
+    pub deployed: Option<usize>,
 }
 
 /// Escapes control characters in `text`, except line breaks.

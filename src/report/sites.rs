@@ -18,7 +18,7 @@ const MAX_SITES: usize = 40;
 const MIN_NAMES: usize = 20;
 
 /// Line of the table: site names, and the other cells.
-type SiteTableLine = (String, [String; 4]);
+type SiteTableLine = (String, [String; 5]);
 
 /// Writes one line for each site below the headings; names left-aligned, figures right-aligned. If
 /// there are many sites, those with equal figures share a line.
@@ -29,9 +29,15 @@ pub fn write(rows: &[SiteRow], style: &TerminalStyle, out: &mut dyn Write) -> io
     if rows.is_empty() {
         return writeln!(out, "no sites");
     }
+    // Most repositories have no `DeploymentConfiguration`, or all of their sites do.
+    let deployed = if rows.iter().any(|row| row.deployed.is_some()) {
+        "deployed"
+    } else {
+        ""
+    };
     let headings = (
         "site".to_owned(),
-        ["type", "files", "documents", "rendered"].map(String::from),
+        ["type", "files", "documents", "rendered", deployed].map(String::from),
     );
     let lines = if rows.len() > MAX_SITES {
         folded(rows)
@@ -39,13 +45,14 @@ pub fn write(rows: &[SiteRow], style: &TerminalStyle, out: &mut dyn Write) -> io
         rows.iter().map(line).collect()
     };
     let lines: Vec<SiteTableLine> = std::iter::once(headings).chain(lines).collect();
-    let mut widths = [0; 4];
+    let mut widths = [0; 5];
     for (_, cells) in &lines {
         for (width, cell) in widths.iter_mut().zip(cells) {
             *width = cell.width().max(*width);
         }
     }
-    let figures: usize = widths.iter().map(|width| width + 2).sum();
+    let shown = widths.iter().filter(|width| **width > 0);
+    let figures: usize = shown.map(|width| width + 2).sum();
     let room = style.columns().saturating_sub(figures).max(MIN_NAMES);
     let names: Vec<String> = lines
         .iter()
@@ -81,7 +88,13 @@ fn folded(rows: &[SiteRow]) -> Vec<SiteTableLine> {
     let names = SiteNames::of(names);
     let mut alike: BTreeMap<_, BTreeSet<usize>> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {
-        let key = (&row.site_type, row.outputs, row.documents, row.files);
+        let key = (
+            &row.site_type,
+            row.outputs,
+            row.deployed,
+            row.documents,
+            row.files,
+        );
         alike.entry(key).or_default().insert(at);
     }
     let line = |sites: BTreeSet<usize>| {
@@ -95,8 +108,8 @@ fn folded(rows: &[SiteRow]) -> Vec<SiteTableLine> {
 fn write_line(
     names: &str,
     widest: usize,
-    cells: &[String; 4],
-    widths: [usize; 4],
+    cells: &[String; 5],
+    widths: [usize; 5],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let [site_type, figures @ ..] = cells;
@@ -105,7 +118,8 @@ fn write_line(
     let (first, rest) = names.split_once('\n').unwrap_or((names, ""));
     write!(out, "{first}{}", padding(first, widest))?;
     write!(out, "  {site_type}{}", padding(site_type, type_width))?;
-    for (cell, width) in figures.iter().zip(figure_widths) {
+    let columns = figures.iter().zip(figure_widths);
+    for (cell, width) in columns.filter(|(_, width)| *width > 0) {
         write!(out, "  {}{cell}", padding(cell, width))?;
     }
     writeln!(out)?;
@@ -121,8 +135,11 @@ fn line(row: &SiteRow) -> SiteTableLine {
     let site_type = name(row.site_type.as_deref());
     let figures = [row.files, row.documents, row.outputs].map(|count| count.to_string());
     let [files, documents, outputs] = figures;
+    let deployed = row
+        .deployed
+        .map_or_else(String::new, |count| count.to_string());
     (
         name(row.site.as_deref()),
-        [site_type, files, documents, outputs],
+        [site_type, files, documents, outputs, deployed],
     )
 }

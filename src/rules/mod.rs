@@ -74,6 +74,7 @@ mod ambiguous_property_name;
 mod backslash_in_pattern_value;
 mod boolean_key;
 mod boolean_word;
+mod chart_in_no_manifest;
 mod clashing_path;
 mod config_changed;
 mod control_parent;
@@ -167,6 +168,7 @@ mod undeclared_secret;
 mod unexpected_change;
 mod unknown_document_key;
 mod unknown_layer;
+mod unknown_manifest;
 mod unknown_schema_keyword;
 mod unknown_tag;
 mod unmatched_pattern;
@@ -189,6 +191,7 @@ mod unusual_yaml;
 mod cloud_init;
 mod plain_scalars;
 mod reach;
+mod update_manifest_default;
 
 pub(crate) use cloud_init::{UserDataFacts, report_user_data};
 pub(crate) use config_changed::report_changed_configuration;
@@ -227,6 +230,7 @@ registry! {
     boolean_key,
     boolean_word,
     cloud_init::broken_mime,
+    chart_in_no_manifest,
     clashing_path,
     config_changed,
     control_parent,
@@ -334,6 +338,7 @@ registry! {
     unexpected_change,
     unknown_document_key,
     unknown_layer,
+    unknown_manifest,
     cloud_init::unknown_merge_option,
     unknown_schema_keyword,
     unknown_tag,
@@ -359,6 +364,7 @@ registry! {
     unused_type,
     cloud_init::unused_vendor_data,
     unusual_yaml,
+    update_manifest_default,
 }
 
 /// Checks one file and adds its findings.

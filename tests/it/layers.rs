@@ -27,9 +27,11 @@ const TABLE: &[(&str, &[&str])] = &[
             "schema", "edit", "graph", "merge", "yaml", "source", "near", "error",
         ],
     ),
+    ("deployment", &["compare", "render", "graph", "yaml"]),
     (
         "rules",
         &[
+            "deployment",
             "guard",
             "ignore",
             "schema",
@@ -53,6 +55,7 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "report",
         &[
+            "deployment",
             "triage",
             "diagnostic",
             "compare",
@@ -68,6 +71,7 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "check",
         &[
+            "deployment",
             "ending",
             "guard",
             "rules",
@@ -90,8 +94,19 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "ask",
         &[
-            "check", "report", "compare", "edit", "system", "render", "graph", "merge", "yaml",
-            "source", "near", "error",
+            "check",
+            "deployment",
+            "report",
+            "compare",
+            "edit",
+            "system",
+            "render",
+            "graph",
+            "merge",
+            "yaml",
+            "source",
+            "near",
+            "error",
         ],
     ),
     (
@@ -99,6 +114,7 @@ const TABLE: &[(&str, &[&str])] = &[
         &[
             "ask",
             "check",
+            "deployment",
             "fix",
             "config",
             "report",

@@ -10,9 +10,10 @@ use serde::{Serialize, Serializer};
 
 use super::step::{HopKind, describe_stop};
 use super::{AnswerPlace, painted_places};
+use crate::compare::DeployedCounts;
 use crate::render::flow::Why;
 use crate::report::printable::clean;
-use crate::report::story::SiteNames;
+use crate::report::story::{SiteNames, deployed_suffix};
 use crate::report::terminal::painted;
 use crate::report::text::TextRole;
 use crate::report::{TerminalStyle, View, counted, wrap};
@@ -30,6 +31,9 @@ pub struct Impact<At = Span> {
     pub(crate) texts: Vec<ImpactText>,
     /// Total number of reached outputs in all sites.
     pub(crate) outputs_reached: usize,
+    /// Numbers of these outputs by whether they are deployed.
+    #[serde(flatten)]
+    pub(crate) deployed: DeployedCounts,
     /// Number of sites with a reached output.
     pub(crate) sites_reached: usize,
     pub(crate) outputs: Vec<ImpactOutput>,
@@ -136,6 +140,7 @@ impl Impact {
             has_line: self.has_line,
             texts: self.texts,
             outputs_reached: self.outputs_reached,
+            deployed: self.deployed,
             sites_reached: self.sites_reached,
             outputs: self.outputs,
             stops: stops.collect(),
@@ -253,8 +258,9 @@ pub fn write(
     };
     let outputs = counted(impact.outputs_reached, "output");
     let reaches = format!(
-        "reaches {}{place}",
-        painted(&outputs, TextRole::Strong, style)
+        "reaches {}{place}{}",
+        painted(&outputs, TextRole::Strong, style),
+        deployed_suffix(impact.deployed, impact.outputs_reached)
     );
     writeln!(out, "\n{}", wrap(&reaches, style.columns(), "", "  "))?;
     impact

@@ -16,7 +16,10 @@ use super::place::{FilePlace, pointer};
 use super::sites::SiteSets;
 use super::value::{ShownValue, max_bytes};
 use crate::compare::reach::{Comparison, EditReach, Group as Alike, Shield as Stop, Why};
-use crate::compare::{Cause as CauseOf, Change, Hop, Idle, Proof, Status, Via};
+use crate::compare::{
+    Cause as CauseOf, Change, Deployed, DeployedCounts, Hop, Idle, Proof, Status, Via,
+};
+use crate::deployment::ManifestAction;
 use crate::edit::{EditId, EditKind, Part, RenamedKeys, Text};
 use crate::report::View;
 use crate::source::{DocKey, FileId, Span};
@@ -92,6 +95,9 @@ pub(crate) struct Reach {
     pub(crate) outputs: usize,
     /// Number of changed outputs whose own files are unchanged.
     pub(crate) untouched: usize,
+    /// Numbers of changed outputs by whether they are deployed.
+    #[serde(flatten)]
+    pub(crate) deployed: DeployedCounts,
     /// Sites of the changed outputs.
     pub(crate) sites: SetRef,
     /// Outputs that would have changed without the edit.
@@ -230,6 +236,9 @@ pub struct ReportedOutput {
     /// Group that contains the output.
     pub(crate) group: GroupRef,
     pub(crate) sites: SetRef,
+    /// Whether it is deployed; `None` for documents that Armada does not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) deployed_by: Option<DeployedBy>,
     /// Whether its file differs between the sides.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) touched: bool,
@@ -244,6 +253,47 @@ pub struct ReportedOutput {
     /// Whether part of the change is not explained by an edit: a bug in layercake.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) unexplained: bool,
+}
+
+/// Actions of Shipyard that apply an output which Armada reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DeployedBy {
+    UpdateSite,
+    UpdateSoftware,
+    /// Both actions.
+    Both,
+    /// None: the output is only rendered.
+    None,
+    /// The site has no configuration, or its manifest is not rendered.
+    NotKnown,
+}
+
+impl DeployedBy {
+    fn of(deployed: Deployed) -> Option<Self> {
+        let Deployed::By(appliers) = deployed else {
+            return match deployed {
+                Deployed::RenderedOnly => Some(Self::None),
+                Deployed::NotKnown => Some(Self::NotKnown),
+                Deployed::By(_) | Deployed::Other => None,
+            };
+        };
+        let by = ManifestAction::ALL.map(|action| action.is_in(appliers));
+        Some(match by {
+            [true, true] => Self::Both,
+            [true, false] => Self::UpdateSite,
+            [false, _] => Self::UpdateSoftware,
+        })
+    }
+
+    /// Adds a number of outputs.
+    pub(crate) fn count(self, outputs: usize, counts: &mut DeployedCounts) {
+        match self {
+            Self::UpdateSite | Self::UpdateSoftware | Self::Both => counts.deployed += outputs,
+            Self::None => counts.rendered_only += outputs,
+            Self::NotKnown => counts.deployment_not_known += outputs,
+        }
+    }
 }
 
 /// An edit that changed an output.
@@ -449,6 +499,7 @@ impl ReportedEdit {
             reach: Reach {
                 outputs: reach.outputs,
                 untouched: reach.untouched,
+                deployed: reach.deployed,
                 sites: sets.set_of(reach.sites.iter().map(Some)),
                 kept: (!reach.kept.is_empty()).then(|| Kept {
                     outputs: reach.kept.len(),
@@ -541,7 +592,7 @@ fn outputs_of<'c>(
     sets: &mut SiteSets,
 ) -> Vec<ReportedOutput> {
     type Edits = (EditSetRef, Vec<EditSetRef>, Vec<ReportedCause>);
-    type Story<'c> = (Edits, Option<&'c DocKey>, bool, bool);
+    type Story<'c> = (Edits, Option<&'c DocKey>, bool, bool, Deployed);
     type Sites<'c> = Vec<Option<&'c Arc<str>>>;
     let mut outputs: IndexMap<(&DocKey, Story<'c>), (&Change, Sites<'c>)> = IndexMap::new();
     for change in alike.outputs.iter().map(|at| &comparison.outputs[*at]) {
@@ -556,7 +607,13 @@ fn outputs_of<'c>(
             changed_by,
             causes.collect(),
         );
-        let story: Story<'c> = (edits, renamed_from, change.touched, change.is_unexplained());
+        let story: Story<'c> = (
+            edits,
+            renamed_from,
+            change.touched,
+            change.is_unexplained(),
+            change.deployed,
+        );
         let (_, sites) = outputs
             .entry((&change.key, story))
             .or_insert((change, Vec::new()));
@@ -565,7 +622,7 @@ fn outputs_of<'c>(
     outputs
         .into_iter()
         .map(|((document, story), (change, sites))| {
-            let ((edits, changed_by, causes), renamed_from, touched, unexplained) = story;
+            let ((edits, changed_by, causes), renamed_from, touched, unexplained, deployed) = story;
             ReportedOutput {
                 document: document.clone(),
                 renamed_from: renamed_from.map(|it| it.name.to_string()),
@@ -573,6 +630,7 @@ fn outputs_of<'c>(
                 other_treatment: change.has_other_treatment(),
                 group,
                 sites: sets.set_of(sites),
+                deployed_by: DeployedBy::of(deployed),
                 touched,
                 edits,
                 changed_by,

@@ -46,8 +46,8 @@ use self::lines::LineCollector;
 use self::sites::SiteSets;
 use super::statistics::{self, RuleCount};
 use super::{ChosenBy, ChosenSemantics, Links, ReportedSemantics, RulePages, View};
-use crate::compare::Status;
 use crate::compare::reach::{Comparison as Compared, SiteReach, Unlisted};
+use crate::compare::{DeployedCounts, Status};
 use crate::diagnostic::Severity;
 use crate::source::{self, RepoPath, SourceMap};
 use crate::triage::{self, Counts, Findings};
@@ -273,6 +273,9 @@ pub struct Totals {
     pub changed_outputs: usize,
     /// Changed outputs whose own files are unchanged.
     pub(crate) untouched_outputs: usize,
+    /// Changed outputs by whether they are deployed.
+    #[serde(flatten)]
+    pub(crate) deployed: DeployedCounts,
     /// Changed outputs by kind of change.
     pub by_status: ByStatus,
     /// Outputs with the same data that Deckhand treats differently.
@@ -600,7 +603,14 @@ impl Report {
         let in_set = |set: SetRef| set.of(sets).sites.iter().copied();
         for output in &self.outputs {
             for site in in_set(output.sites) {
-                self.sites[site].counts.add_output(output.status);
+                let counts = &mut self.sites[site].counts;
+                counts.add_output(output.status);
+                let deployed_by = output.deployed_by;
+                if let Some(deployed_by) =
+                    deployed_by.filter(|_| output.status != Status::NotComparable)
+                {
+                    deployed_by.count(1, &mut counts.deployed);
+                }
             }
         }
         for edit in &self.edits {
@@ -688,6 +698,9 @@ impl Report {
             if output.status != Status::NotComparable {
                 totals.changed_outputs += outputs;
                 totals.untouched_outputs += if output.touched { 0 } else { outputs };
+                if let Some(deployed_by) = output.deployed_by {
+                    deployed_by.count(outputs, &mut totals.deployed);
+                }
             }
             totals.other_treatment += if output.other_treatment { outputs } else { 0 };
             totals.unexplained += if output.unexplained { outputs } else { 0 };

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::id::SetRef;
 use super::is_default;
+use crate::compare::DeployedCounts;
 
 /// A site with its results.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -55,6 +56,9 @@ pub struct SiteCounts {
     /// Outputs that cannot be compared.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) not_comparable: usize,
+    /// Changed outputs by whether they are deployed.
+    #[serde(flatten)]
+    pub(crate) deployed: DeployedCounts,
     /// Edits that are shielded in the site.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) shielded: usize,

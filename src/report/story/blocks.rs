@@ -8,9 +8,10 @@ use indexmap::IndexMap;
 
 use super::danger::Danger;
 use super::delta::{DiffLine, ValueDelta};
+use super::deployed::not_deployed;
 use super::entries::{Arranger, RouteEntry, StepEntry, describe_step, places};
 use super::sites::SiteIndices;
-use crate::compare::Status;
+use crate::compare::{DeployedCounts, Status};
 use crate::edit::EditKind;
 use crate::report::counted;
 use crate::report::model::{
@@ -217,6 +218,7 @@ impl<'r> Arranger<'_, 'r> {
             route: self.longest_route(causes),
             title: self
                 .in_sites(with_status(title, status), &sites)
+                .and(not_deployed(self.deployed(&outputs), count))
                 .join(self.via(&outputs)),
             documents,
             danger: Danger::of_output(status, values.iter().map(|value| value.danger)),
@@ -326,6 +328,17 @@ impl<'r> Arranger<'_, 'r> {
             .into_iter()
             .map(|output| self.report.sites_in(output.sites).len())
             .sum()
+    }
+
+    /// Returns the numbers of outputs by whether they are deployed.
+    pub(super) fn deployed(&self, outputs: &[&ReportedOutput]) -> DeployedCounts {
+        let mut counts = DeployedCounts::default();
+        for output in outputs {
+            if let Some(deployed_by) = output.deployed_by {
+                deployed_by.count(self.count([output]), &mut counts);
+            }
+        }
+        counts
     }
 
     /// Returns the first of the longest routes, if any has a hop.

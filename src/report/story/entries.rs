@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use super::blocks::{ChangedValue, OutputBlock, OutputPiece};
 use super::danger::{Danger, Faulty};
 use super::delta::{DiffLine, ValueDelta};
+use super::deployed::deployed_suffix;
 use super::fold::{Fold, Folds};
 use super::names::DocumentNames;
 use super::sites::{SiteIndices, SiteNames};
@@ -522,7 +523,13 @@ impl<'r> Arranger<'_, 'r> {
             reached if reached.is_empty() && !others.is_empty() => return others,
             reached if reached.is_empty() => StyledText::plain("reaches no output"),
             reached => {
-                let reached = reached.prefixed("reaches ").and(self.untouched(&compared));
+                let reached = reached
+                    .prefixed("reaches ")
+                    .and(deployed_suffix(
+                        self.deployed(&compared),
+                        self.count(&compared),
+                    ))
+                    .and(self.untouched(&compared));
                 let reached = StyledText::list([reached, self.together(fold)], ", ");
                 StyledText::list([reached, others], "; ")
             }

@@ -6,6 +6,7 @@ mod blocks;
 mod bumps;
 mod danger;
 mod delta;
+mod deployed;
 mod entries;
 mod findings;
 mod fold;
@@ -19,6 +20,7 @@ pub(super) use self::blocks::{ChangedValue, OutputBlock};
 pub(super) use self::bumps::Commits;
 pub(super) use self::danger::{Danger, Losses};
 pub(super) use self::delta::{DiffLine, ShortDelta, Sign, ValueDelta};
+pub(super) use self::deployed::deployed_suffix;
 pub(super) use self::entries::{
     Arrangement, ChangeEntry, EditEntry, EditedValue, RouteEntry, describe_step, edit_numbers, runs,
 };

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::compare::DeployedCounts;
 use crate::report::cut::common_length;
 use crate::report::model::{Report, ReportedSite, SetRef, SiteCounts, SiteSet};
 use crate::report::text::{StyledText, TextRole};
@@ -276,7 +277,7 @@ pub(crate) struct SiteTableRow {
 
 /// Returns what the sites of a row have in common: figures, the most severe first, presence and
 /// type.
-fn row_key(site: &ReportedSite) -> (Reverse<[usize; 7]>, &str, &str) {
+fn row_key(site: &ReportedSite) -> (Reverse<[usize; 10]>, &str, &str) {
     let SiteCounts {
         errors,
         refused,
@@ -284,6 +285,7 @@ fn row_key(site: &ReportedSite) -> (Reverse<[usize; 7]>, &str, &str) {
         added,
         removed,
         not_comparable,
+        deployed,
         shielded,
     } = site.counts;
     let refused = usize::from(refused);
@@ -294,6 +296,9 @@ fn row_key(site: &ReportedSite) -> (Reverse<[usize; 7]>, &str, &str) {
         added,
         changed,
         not_comparable,
+        deployed.deployed,
+        deployed.rendered_only,
+        deployed.deployment_not_known,
         shielded,
     ];
     (
@@ -312,7 +317,7 @@ fn presence(site: &ReportedSite) -> &'static str {
     }
 }
 
-static COLUMNS: [SiteColumn; 9] = [
+static COLUMNS: [SiteColumn; 10] = [
     column("type", false, TextRole::Plain, |site| {
         site.site_type.clone().unwrap_or_default()
     }),
@@ -340,6 +345,16 @@ static COLUMNS: [SiteColumn; 9] = [
     }),
     column("not comparable", true, TextRole::Warning, |site| {
         figure(site.counts.not_comparable)
+    }),
+    column("deployed", true, TextRole::Plain, |site| {
+        match site.counts.deployed {
+            DeployedCounts {
+                deployed: 0,
+                rendered_only: 0,
+                ..
+            } => String::new(),
+            counts => counts.deployed.to_string(),
+        }
     }),
     column("shielded edits", true, TextRole::Dim, |site| {
         figure(site.counts.shielded)

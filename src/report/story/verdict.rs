@@ -9,6 +9,7 @@ use crate::report::text::{StyledText, TextRole};
 use crate::report::{counted, present};
 
 use super::bumps::bumps;
+use super::deployed::{deployed_suffix, not_known};
 use super::findings::with_consequences;
 use super::repositories::header_lines;
 use super::sites::{SiteIndices, SiteNames};
@@ -311,6 +312,7 @@ fn changed(report: &Report) -> StyledText {
         sites if sites == totals.changed_sites => text.and(format!(" in all {sites} sites")),
         sites => text.and(format!(" in {} of {sites} sites", totals.changed_sites)),
     };
+    let text = text.and(deployed_suffix(totals.deployed, totals.changed_outputs));
     let kinds = kinds
         .iter()
         .map(|(count, kind)| format!("{count} {kind}"))
@@ -368,6 +370,10 @@ fn others(report: &Report) -> Vec<StyledText> {
         (
             sites,
             plain(format!("{shielded} {}", counted(sites, "site"))),
+        ),
+        (
+            totals.deployed.deployment_not_known,
+            plain(not_known(totals.deployed)),
         ),
         (
             inert,

@@ -2,6 +2,7 @@
 //! `git`.
 
 mod causes;
+mod deployed;
 mod explain_since;
 mod limits;
 mod orders;

@@ -365,7 +365,7 @@ fn sites_are_listed() {
                  prod  small      5          5         5\n";
     assert_eq!(ran.stdout, table);
     let expected = json!({"version": 1, "sites": [{
-        "site": "lab", "type": "small", "files": 5, "documents": 5, "outputs": 5
+        "site": "lab", "type": "small", "files": 5, "documents": 5, "outputs": 5, "deployed": null
     }]});
     assert_eq!(
         sandbox

@@ -232,13 +232,14 @@ fn sites_are_listed() {
         files: 1,
         documents: 2,
         outputs: 3,
+        deployed: Some(2),
     };
     let mut out = Vec::new();
     write_list("sites", &[row], &mut out).unwrap();
     let json: Json = serde_json::from_slice(&out).unwrap();
     assert_eq!(
         json.to_string(),
-        "{\"version\":1,\"sites\":[{\"site\":\"x\",\"type\":null,\"files\":1,\"documents\":2,\"outputs\":3}]}"
+        "{\"version\":1,\"sites\":[{\"site\":\"x\",\"type\":null,\"files\":1,\"documents\":2,\"outputs\":3,\"deployed\":2}]}"
     );
 }
 

@@ -439,6 +439,7 @@ fn sites_are_a_table() {
         files,
         documents: 1000,
         outputs: 373,
+        deployed: None,
     };
     let mut out = Vec::new();
     let rows = [row("seaworthy-virt", 284), row("x", 7), row("漢\x1b", 1)];
@@ -462,6 +463,7 @@ fn many_sites_with_the_same_figures_have_one_line() {
         files: 7,
         documents: 1000,
         outputs: 373,
+        deployed: None,
     };
     let metro = (0..1_000).map(|at| row(format!("metro-{at:04}"), "sloop"));
     let labs = ["lab", "attic"].map(|site| row(site.to_owned(), "foundry"));

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use layercake::compare::reach::{Comparison, EditReach, Group, Shield, SiteReach, Why};
-use layercake::compare::{Cause, Change, Hop, Output, PlaceCauses, Proof, Status, Via};
+use layercake::compare::{
+    Cause, Change, Deployed, DeployedCounts, Hop, Output, PlaceCauses, Proof, Status, Via,
+};
 use layercake::edit::{Edit, EditId, EditKind, Part, Text};
 use layercake::report::model::{self, Report, ReportInput, ReportedRepository, SideKind, Timing};
 use layercake::report::{
@@ -244,6 +246,7 @@ impl World {
             outputs: 0,
             sites: Vec::new(),
             untouched: 0,
+            deployed: DeployedCounts::default(),
             kept: Vec::new(),
             shielded: Vec::new(),
             shields: Vec::new(),
@@ -267,6 +270,7 @@ impl World {
             renamed_from: None,
             status,
             touched: false,
+            deployed: Deployed::default(),
             output: Output {
                 base: None,
                 head: None,

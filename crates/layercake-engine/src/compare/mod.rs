@@ -8,6 +8,7 @@
 //! some of the edits.
 
 mod cause;
+mod deployed;
 mod idle;
 mod matching;
 pub mod reach;
@@ -25,6 +26,7 @@ use layercake_yaml::path::Location;
 use layercake_yaml::{Node, Value, Whole};
 
 pub use cause::{Attributed, Attribution, Fault, Question, Trial, Wanted, attribute};
+pub use deployed::{Appliers, Deployed, DeployedCounts};
 pub use idle::{Idle, idle};
 pub use renames::Renames;
 pub use texts::{Texts, edits_overlapping};
@@ -401,6 +403,7 @@ impl<'a> Comparing<'a> {
             status,
             at: recipe.span,
             touched: false,
+            deployed: Deployed::default(),
             output: self.output,
             data,
             metadata,
@@ -464,6 +467,7 @@ pub fn not_comparable(
                 status: Status::NotComparable,
                 at: recipe.span,
                 touched: false,
+                deployed: Deployed::default(),
                 output,
                 data: Vec::new(),
                 metadata: Vec::new(),
@@ -563,6 +567,8 @@ pub struct Change {
     pub at: Span,
     /// Whether the file of that text differs between the sides.
     pub touched: bool,
+    /// Whether the output is deployed, on the head side if it exists there; the caller sets it.
+    pub deployed: Deployed,
     /// Its documents in the graphs of the two sides.
     pub output: Output,
     /// Differences of the data; for an added or removed output, the whole data.

@@ -8,7 +8,7 @@ use layercake_yaml::diff::{self, Difference};
 use layercake_yaml::path::Location;
 use layercake_yaml::{Node, Size, emit};
 
-use super::{Change, Fault, Idle, Proof, Status};
+use super::{Change, Deployed, DeployedCounts, Fault, Idle, Proof, Status};
 use crate::edit::{Edit, EditId, EditKind};
 
 /// Result of comparing two sides.
@@ -49,6 +49,8 @@ pub struct EditReach {
     pub sites: Vec<Arc<str>>,
     /// Number of these outputs whose files were not edited.
     pub untouched: usize,
+    /// Numbers of these outputs by whether they are deployed.
+    pub deployed: DeployedCounts,
     /// Unchanged outputs that would have changed without it, by site.
     pub kept: Vec<(Option<Arc<str>>, DocKey)>,
     /// Sites in which a shield stopped it, by name.
@@ -275,6 +277,7 @@ pub fn gather(
 fn count_outputs(reaches: &mut [EditReach], outputs: &[Change]) {
     for reach in &mut *reaches {
         (reach.outputs, reach.untouched) = (0, 0);
+        reach.deployed = DeployedCounts::default();
         reach.sites.clear();
     }
     for (edits, class) in classes(outputs) {
@@ -283,9 +286,11 @@ fn count_outputs(reaches: &mut [EditReach], outputs: &[Change]) {
             .filter_map(|change| change.site.as_ref())
             .collect();
         let untouched = class.iter().filter(|change| !change.touched).count();
+        let deployed: DeployedCounts = class.iter().map(|change| change.deployed).collect();
         for edit in edits {
             let reach = &mut reaches[edit.index()];
             reach.outputs += class.len();
+            reach.deployed += deployed;
             reach.untouched += untouched;
             reach.sites.extend(sites.iter().copied().cloned());
         }
@@ -452,8 +457,6 @@ impl Comparison {
     /// outputs edits stopped, and all sites where they did are kept. Returns the new id of each previous edit, if it was kept.
     pub fn keep_outputs(&mut self, is_wanted: &dyn Fn(&DocKey) -> bool) -> Vec<Option<EditId>> {
         self.outputs.retain(|change| is_wanted(&change.key));
-        count_outputs(&mut self.edits, &self.outputs);
-        self.groups = groups(&self.outputs);
         for reach in &mut self.edits {
             reach.kept.retain(|(_, key)| is_wanted(key));
             reach.shields.retain(|shield| is_wanted(&shield.document));
@@ -461,6 +464,24 @@ impl Comparison {
                 let there: BTreeSet<_> = reach.shields.iter().map(|it| &it.site).collect();
                 reach.shielded.retain(|site| there.contains(site));
             }
+        }
+        self.keep_edits_of_outputs()
+    }
+
+    /// Leaves out outputs that are only rendered, and edits that reach no other output. Returns the new
+    /// id of each previous edit, if it was kept.
+    pub fn keep_deployed(&mut self) -> Vec<Option<EditId>> {
+        self.outputs
+            .retain(|change| change.deployed != Deployed::RenderedOnly);
+        self.keep_edits_of_outputs()
+    }
+
+    /// Counts the outputs that are left, and keeps only the edits that reach one, would have, or
+    /// stopped at one. Returns the new id of each previous edit, if it was kept.
+    fn keep_edits_of_outputs(&mut self) -> Vec<Option<EditId>> {
+        count_outputs(&mut self.edits, &self.outputs);
+        self.groups = groups(&self.outputs);
+        for reach in &mut self.edits {
             let is_inert = reach.outputs == 0 && reach.kept.is_empty() && !reach.is_undecided();
             reach.proof = reach.proof.filter(|_| !is_inert);
         }
@@ -518,6 +539,7 @@ impl EditReach {
             outputs: 0,
             sites: Vec::new(),
             untouched: 0,
+            deployed: DeployedCounts::default(),
             kept: Vec::new(),
             shielded: Vec::new(),
             shields: Vec::new(),
