@@ -24,7 +24,7 @@ pub mod ask;
 pub mod check;
 pub mod commands;
 pub mod config;
-mod deployment;
+pub mod deployment;
 pub mod diagnostic;
 pub mod ending;
 pub mod fix;

@@ -15,6 +15,7 @@ use super::workspace::{Workspace, map_in_parallel};
 use super::{Checked, CheckedSite, Plan, ProgressUnit};
 use crate::compare::reach::{Comparison, SiteReach, gather};
 use crate::compare::{Limits, Texts};
+use crate::deployment::Consequences;
 use crate::diagnostic::{Diagnostic, Trait};
 use crate::edit::{Edit, EditId, EditKind, RenamedKeys};
 use crate::error::Error;
@@ -42,6 +43,8 @@ pub struct Changes {
     pub internal_error: bool,
     /// Whether it depends on sites that were not read whether a finding is new or gone.
     pub depends_on_others: bool,
+    /// What the changes ask of the operator of each site.
+    pub consequences: Consequences,
 }
 
 /// Compares the head of `plan` with its base.
@@ -70,6 +73,7 @@ pub fn compare_with(
         edited_files,
         internal_error,
         depends_on_others,
+        consequences,
     } = workspace.changes_with(settings, per_site)?;
     let damaged_baseline = workspace.loaded.damaged_baseline.take();
     Ok(Compared {
@@ -83,6 +87,7 @@ pub fn compare_with(
         edited_files,
         damaged_baseline,
         depends_on_others,
+        consequences,
     })
 }
 
@@ -145,8 +150,11 @@ impl Workspace {
         let mut found = Vec::new();
         let mut sites = Vec::new();
         let mut concerned = BTreeSet::new();
+        let mut consequences = Consequences::default();
         for site in compared {
             sites.extend(site.checked);
+            let name = site.found.reach.site.clone();
+            consequences.of_sites.push((name, site.consequences));
             found.push(site.found);
             concerned.extend(site.concerned);
         }
@@ -165,7 +173,9 @@ impl Workspace {
                 is_read: false,
                 ..SiteReach::default()
             }));
-        limit(&sides, &mut comparison, &mut findings, &concerned);
+        if let Some(numbers) = limit(&sides, &mut comparison, &mut findings, &concerned) {
+            consequences.keep(&|_| true, &numbers);
+        }
         let depends_on_others = leave_undecided_out(&sides, &mut findings);
         let files = edited.iter().map(|(file, _)| loaded.sources.get(*file));
         let real = files.filter(|file| file.decoded_from().is_none());
@@ -177,6 +187,7 @@ impl Workspace {
             edited_files: real.map(|file| file.path().clone()).collect(),
             internal_error: loaded.has_failed() || has_failed,
             depends_on_others,
+            consequences,
         })
     }
 }
@@ -215,15 +226,15 @@ fn numbered_as_reported<'e>(
 }
 
 /// Removes what the plan does not request. Keeps the edits of the given files in the requested
-/// sites, and the causes of reported findings.
+/// sites, and the causes of reported findings. Returns the new ids of the edits, if any was removed.
 fn limit(
     sides: &Sides<'_>,
     comparison: &mut Comparison,
     findings: &mut triage::ComparedFindings,
     concerned: &BTreeSet<EditId>,
-) {
+) -> Option<Vec<Option<EditId>>> {
     if sides.plan.options.only.is_empty() && sides.plan.options.sites.is_none() {
-        return;
+        return None;
     }
     let reported: BTreeSet<EditId> = findings.causes.iter().flatten().copied().collect();
     let is_given = |edit: &Edit| {
@@ -235,6 +246,7 @@ fn limit(
     let numbers =
         comparison.keep(&|id, edit| reported.contains(&id) || (in_site(id) && is_given(edit)));
     findings.renumber(&numbers);
+    Some(numbers)
 }
 
 /// Findings that are new, gone or unchanged, and whether one of them is an internal error. Internal

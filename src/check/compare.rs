@@ -22,6 +22,7 @@ use crate::compare::{
     UnreadEdits, Wanted, attribute, compare as changes_of, edits_overlapping, idle, not_comparable,
     shorten,
 };
+use crate::deployment::{Consequences, SiteConsequences, consequences};
 use crate::diagnostic::{Diagnostic, Trait};
 use crate::edit::{Edit, EditId};
 use crate::graph::Graph;
@@ -127,6 +128,8 @@ pub struct Compared {
     pub damaged_baseline: Option<String>,
     /// Whether it depends on sites that were not read whether a finding is new or gone.
     pub(crate) depends_on_others: bool,
+    /// What the changes ask of the operator of each site.
+    pub consequences: Consequences,
 }
 
 impl Compared {
@@ -162,19 +165,24 @@ impl Compared {
     /// only they changed.
     pub fn leave_out(&mut self, is_assumed: &dyn Fn(&Edit) -> bool) {
         let numbers = self.comparison.keep(&|_, edit| !is_assumed(edit));
-        self.findings.renumber(&numbers);
+        self.renumber(&numbers, &|_| true);
     }
 
     /// Keeps only the wanted outputs, as [`Comparison::keep_outputs`].
     pub fn keep_outputs(&mut self, is_wanted: &dyn Fn(&DocKey) -> bool) {
         let numbers = self.comparison.keep_outputs(is_wanted);
-        self.findings.renumber(&numbers);
+        self.renumber(&numbers, is_wanted);
+    }
+
+    fn renumber(&mut self, numbers: &[Option<EditId>], is_wanted: &dyn Fn(&DocKey) -> bool) {
+        self.findings.renumber(numbers);
+        self.consequences.keep(is_wanted, numbers);
     }
 
     /// Leaves out outputs that are only rendered, as [`Comparison::keep_deployed`].
     pub fn keep_deployed(&mut self) {
         let numbers = self.comparison.keep_deployed();
-        self.findings.renumber(&numbers);
+        self.renumber(&numbers, &|_| true);
     }
 
     /// Adds a finding of the gates, with the edit that it is about.
@@ -199,6 +207,8 @@ pub(super) struct ComparedSite {
     pub(super) concerned: Vec<EditId>,
     /// Of the base and the head.
     pub(super) met: [MetSources; 2],
+    /// What the changes ask of the site's operator.
+    pub(super) consequences: SiteConsequences,
 }
 
 impl ComparedSite {
@@ -213,6 +223,7 @@ impl ComparedSite {
             untried: Vec::new(),
             concerned: Vec::new(),
             met: Default::default(),
+            consequences: SiteConsequences::default(),
         }
     }
 }
@@ -499,7 +510,7 @@ impl<'a> SiteRun<'_, 'a> {
                 .proofs
                 .extend(known.map(|edit| (*edit, Proof::Followed)));
         }
-        set_deployed(&mut changes, [base, head]);
+        let consequences = self.deployed(&mut changes, [base, head]);
         let idle = idle(question, &attributed);
         let Attributed {
             proofs,
@@ -558,7 +569,40 @@ impl<'a> SiteRun<'_, 'a> {
                 .chain(unread.into_iter().map(|(id, _)| id))
                 .collect(),
             met: met([base, head]),
+            consequences,
         }
+    }
+
+    /// Sets whether changed outputs are deployed, on the head side if they exist there, and finds what
+    /// the changes ask for.
+    fn deployed(
+        &self,
+        changes: &mut [Change],
+        sides: [Option<&OneSide<'_>>; 2],
+    ) -> SiteConsequences {
+        if changes.is_empty() {
+            return SiteConsequences::default();
+        }
+        let sides = sides.map(|side| side.map(OneSide::deployed));
+        let [base, head] = sides.each_ref().map(Option::as_ref);
+        for change in &mut *changes {
+            let Output {
+                base: before,
+                head: after,
+            } = change.output;
+            let known = after.zip(head).or(before.zip(base));
+            change.deployed = known
+                .map(|(doc, side)| side.deployment.of_output(doc, &change.key.schema))
+                .unwrap_or_default();
+        }
+        let armada = self
+            .sides
+            .plan
+            .options
+            .configuration
+            .armada
+            .of(self.pair.name.as_deref());
+        consequences([base, head], changes, armada)
     }
 
     /// Edits that matter for findings of the head which the base does not have, by the finding's
@@ -748,24 +792,6 @@ impl<'a> SiteRun<'_, 'a> {
             )
         })
         .collect()
-    }
-}
-
-/// Sets whether changed outputs are deployed, on the head side if they exist there.
-fn set_deployed(changes: &mut [Change], sides: [Option<&OneSide<'_>>; 2]) {
-    if changes.is_empty() {
-        return;
-    }
-    let [base, head] = sides.map(|side| side.map(OneSide::deployment));
-    for change in changes {
-        let Output {
-            base: before,
-            head: after,
-        } = change.output;
-        let known = after.zip(head.as_ref()).or(before.zip(base.as_ref()));
-        change.deployed = known
-            .map(|(doc, side)| side.of_output(doc, &change.key.schema))
-            .unwrap_or_default();
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use globset::{GlobMatcher, GlobSet};
 
+use crate::deployment::ArmadaKind;
 use crate::diagnostic::Diagnostic;
 use crate::graph::MissingSource;
 use crate::rules::{self, UnusedEntry, UnusedKind};
@@ -28,6 +29,8 @@ pub struct Configuration {
     pub secrets: SecretKinds,
     /// Levels of missing substitution sources by site; later entries take precedence.
     pub missing_source: Vec<(GlobMatcher, MissingSource)>,
+    /// Program that applies manifests.
+    pub armada: ChosenArmada,
     /// Substitution sources that are created at deploy time.
     pub known_missing: Vec<KnownMissing>,
     /// Declared sets of cloud-init parts.
@@ -40,6 +43,22 @@ pub struct Configuration {
     pub entries: Vec<Entry>,
     /// Blocks of property groups, with the schemas of their documents.
     pub property_groups: Vec<(Spanned<Arc<str>>, Node)>,
+}
+
+/// Program that applies manifests, where it is chosen.
+#[derive(Clone, Debug, Default)]
+pub struct ChosenArmada {
+    pub(crate) of_all: Option<ArmadaKind>,
+    /// By site; later entries take precedence.
+    pub(crate) of_sites: Vec<(GlobMatcher, ArmadaKind)>,
+}
+
+impl ChosenArmada {
+    pub(super) fn of(&self, site: Option<&str>) -> Option<ArmadaKind> {
+        let mut of_site = self.of_sites.iter().rev();
+        let of_site = of_site.find(|(sites, _)| site.is_some_and(|site| sites.is_match(site)));
+        of_site.map(|(_, armada)| *armada).or(self.of_all)
+    }
 }
 
 /// Header given for a user-data file, as for a part of a MIME message.

@@ -27,6 +27,7 @@ use globset::GlobSet;
 pub use self::changes::{Changes, compare, compare_with};
 pub(crate) use self::compare::ComparedWith;
 pub use self::compare::{BothSides, Compared, Settings};
+pub use self::configuration::ChosenArmada;
 pub use self::configuration::Configuration;
 pub(crate) use self::configuration::{Entry, GivenHeader, KnownMissing};
 use self::file::{AsRead, LoadedFile};

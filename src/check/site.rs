@@ -13,7 +13,7 @@ use super::files::SideFile;
 use super::load::{Loaded, LoadedSide, SetFiles};
 use super::{Plan, RenderedSite, Work};
 use crate::compare::{KnownRoutes, Side};
-use crate::deployment::Deployment;
+use crate::deployment::{DeployedSide, Deployment};
 use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Graph};
 use crate::render::{Extent, FileSet, MadeDocument, Matching, Rendered, Table, render_with};
@@ -189,9 +189,14 @@ impl<'a> OneSide<'a> {
         }
     }
 
-    /// What of the site is deployed.
-    pub(super) fn deployment(&self) -> Deployment {
-        Deployment::of(&self.related.graph, &self.rendered)
+    /// The side, with what of it is deployed.
+    pub(super) fn deployed(&self) -> DeployedSide<'_> {
+        let (graph, rendered) = (&self.related.graph, &self.rendered);
+        DeployedSide {
+            graph,
+            rendered,
+            deployment: Deployment::of(graph, rendered),
+        }
     }
 
     /// Number of outputs.

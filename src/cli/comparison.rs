@@ -707,6 +707,7 @@ pub(super) fn report_of_comparison(
         outputs: outcome.outputs,
         semantics: configuration::chosen_semantics(&outcome.configured, selection.meaning),
         timing: Timing::new(elapsed, times().as_ref()),
+        consequences: Some(&outcome.compared.consequences),
         ..ReportInput::of_comparison(outcome.sides.clone(), comparison, findings)
     };
     let checked = &outcome.compared.checked;

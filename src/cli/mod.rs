@@ -176,7 +176,18 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
         Verb::Impact(arguments) => queries::impact(arguments, directory, &terminal),
         Verb::Graph(arguments) => queries::graph(arguments, directory, &terminal),
         Verb::Demo(arguments) => demo::demo(arguments, &directory, &terminal),
-        Verb::Explain { rule } => {
+        Verb::Explain { rule, class } if rule.as_deref() == Some("consequence") => {
+            let word = class
+                .map(|class| commands::explain::consequence_of(&class))
+                .transpose()?;
+            print(|out| match word {
+                Some(word) => report::consequences::write(word, &terminal.style, out),
+                None => report::consequences::write_list(&terminal.style, out),
+            })?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Verb::Explain { rule, class } => {
+            commands::explain::refuse_class(class.as_deref())?;
             let style = &terminal.style;
             let rules = rule
                 .map(|name| commands::explain::rules_of(&name))

@@ -479,13 +479,17 @@ pub(super) enum Verb {
     #[command(subcommand, after_help = BASELINE_EXAMPLES, disable_help_subcommand = true)]
     Baseline(BaselineVerb),
 
-    /// Print the page of a rule, or the list of all rules
+    /// Print the page of a rule, the list of all rules, or rows of the table of consequences
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain {
         /// Rule, e.g. `missing-parent`, or a Pegleg code or a group to list its rules [default:
         /// list all]
         #[arg(add = candidates::rules())]
         rule: Option<String>,
+
+        /// After `consequence`: a class or a caution, e.g. `upgrade` [default: list all]
+        #[arg(requires = "rule")]
+        class: Option<String>,
     },
 
     /// List the rules with their configured levels

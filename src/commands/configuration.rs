@@ -2,11 +2,14 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use std::sync::Arc;
+
 use globset::{GlobSet, GlobSetBuilder};
 
 use super::policy::{Selectors, configured_policy};
-use crate::check::{self, KnownMissing, Options};
+use crate::check::{self, ChosenArmada, KnownMissing, Options};
 use crate::config::{self, Config, File, GlobPattern, Vocabulary};
+use crate::deployment::ArmadaKind;
 use crate::error::{Error, ErrorKind};
 use crate::graph::MissingSource;
 use crate::merge::cloud_init::Dialect;
@@ -233,6 +236,12 @@ fn configuration(
         Some(_) => Vec::new(),
         None => of_sites.collect(),
     };
+    let kind = |word: &Option<Arc<str>>| word.as_deref().and_then(ArmadaKind::of);
+    let armada_of_sites = config
+        .sites
+        .iter()
+        .filter_map(|site| Some((site.sites.glob.compile_matcher(), kind(&site.armada)?)))
+        .collect();
     let path_and_text = |file: &File| (file.path.clone(), file.text());
     Ok(check::Configuration {
         file: config.file.as_ref().map(path_and_text),
@@ -240,6 +249,10 @@ fn configuration(
         sites: glob_set(&config.discover.sites)?,
         secrets: secret_kinds(config),
         missing_source,
+        armada: ChosenArmada {
+            of_all: kind(&config.armada),
+            of_sites: armada_of_sites,
+        },
         known_missing: known_missing(config),
         sets: declared_sets(config),
         secret_files: SecretFiles::default(),

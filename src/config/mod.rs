@@ -35,6 +35,8 @@ pub struct Config {
     pub file: Option<File>,
     /// Semantics to render with, where Deckhand's documentation and code differ.
     pub(crate) semantics: Option<SemanticsSetting>,
+    /// Program that applies manifests: `helm` or `operator`.
+    pub(crate) armada: Option<Arc<str>>,
     /// Selection of files and sites.
     pub(crate) discover: Discover,
     /// `compare.base`.
@@ -203,6 +205,8 @@ pub(crate) struct SiteSettings {
     pub(crate) sites: GlobPattern,
     /// Treatment of substitutions without a source in these sites.
     pub(crate) missing: Missing,
+    /// Program that applies the manifests of these sites.
+    pub(crate) armada: Option<Arc<str>>,
     /// Levels of rules in these sites.
     pub(crate) rules: RuleSettings,
 }

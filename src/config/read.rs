@@ -135,6 +135,7 @@ impl ConfigReader<'_> {
                 "deckhand" => Some(SemanticsSetting::Deckhand),
                 _ => None,
             }),
+            armada: armada(root),
             discover: self.discover(root),
             base: root
                 .get("compare")
@@ -368,6 +369,7 @@ impl ConfigReader<'_> {
                 sites.push(SiteSettings {
                     sites: pattern,
                     missing,
+                    armada: armada(node),
                     rules,
                 });
             }
@@ -687,6 +689,10 @@ fn limit(root: &Node, key: &str) -> Option<Spanned<usize>> {
         Value::Int(number) => Some(Spanned::new(usize::try_from(number).ok()?, node.span)),
         _ => None,
     }
+}
+
+fn armada(node: &Node) -> Option<Arc<str>> {
+    text(node.get("armada")?).map(|name| name.value)
 }
 
 fn is_deployed(root: &Node) -> bool {

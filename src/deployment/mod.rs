@@ -2,7 +2,16 @@
 //! `DeploymentConfiguration` names, and Armada reads the groups and charts that the manifest leads to
 //! (armada `handlers/manifest.py`). No action reads other charts.
 
+mod consequence;
+mod nodes;
+mod table;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+pub use consequence::Consequences;
+pub(crate) use consequence::{DeployedSide, Effect, SiteConsequences, consequences};
+pub(crate) use nodes::Nodes;
+pub(crate) use table::{Action, ArmadaKind, Caution, Class, Row, TABLE};
 
 use crate::compare::{Appliers, Deployed};
 use crate::graph::{DocId, Graph, Recipe};

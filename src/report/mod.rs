@@ -29,11 +29,12 @@
 //! | `printable` | escaping of control characters |
 //! | `cut` | truncation of text to a number of columns |
 //! | `answer` | answers to questions, each a type with its text and JSON |
-//! | `baseline`, `cloud_config`, `difference`, `documents`, `page`, `rules`, `settings`, `sites`, `timing` | output of one subcommand each |
+//! | `baseline`, `cloud_config`, `consequences`, `difference`, `documents`, `page`, `rules`, `settings`, `sites`, `timing` | output of one subcommand each |
 
 pub mod answer;
 pub mod baseline;
 pub mod cloud_config;
+pub mod consequences;
 mod cut;
 pub mod difference;
 pub mod documents;

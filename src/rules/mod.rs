@@ -145,6 +145,7 @@ mod misspelled_schema;
 mod mixed_keys;
 mod near_destination;
 mod nested_replacement;
+mod node_in_no_group;
 mod not_a_document;
 mod octal_integer;
 mod over_limit;
@@ -309,6 +310,7 @@ registry! {
     mixed_keys,
     near_destination,
     nested_replacement,
+    node_in_no_group,
     not_a_document,
     cloud_init::null_without_delete,
     octal_integer,

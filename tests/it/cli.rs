@@ -12,6 +12,7 @@ mod comparison;
 mod consequences;
 mod dangers;
 mod decoded;
+mod deployment;
 mod errors;
 mod exposed;
 mod faults;

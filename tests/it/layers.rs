@@ -27,7 +27,10 @@ const TABLE: &[(&str, &[&str])] = &[
             "schema", "edit", "graph", "merge", "yaml", "source", "near", "error",
         ],
     ),
-    ("deployment", &["compare", "render", "graph", "yaml"]),
+    (
+        "deployment",
+        &["compare", "edit", "render", "graph", "yaml", "source"],
+    ),
     (
         "rules",
         &[
@@ -177,6 +180,7 @@ const RESTRICTED: &[(&str, &[&str])] = &[
         &[
             "report/",
             "engine/compare/",
+            "deployment/table.rs",
             "diagnostic.rs",
             "engine/edit.rs",
             "source/git/log.rs",

@@ -75,11 +75,13 @@ struct HtmlPage<'a, 'r> {
 impl HtmlPage<'_, '_> {
     fn html(mut self) -> String {
         let sites = self.sites();
+        let advice = self.advice();
         let edits = self.edits();
         let unexplained = self.unexplained();
         self.edits = Some(names_in(&edits.content));
         let all = [
             sites,
+            advice,
             self.errors(),
             edits,
             unexplained,

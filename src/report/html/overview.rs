@@ -5,7 +5,7 @@ use super::filter;
 use super::{HtmlPage, PageSection, class, fitting, folded, more};
 use crate::report::counted;
 use crate::report::links::encoded;
-use crate::report::story::{SiteColumn, SiteTable, SiteTableRow, repository};
+use crate::report::story::{Advice, SiteColumn, SiteTable, SiteTableRow, repository};
 use crate::report::text::StyledText;
 
 /// Maximum size of the rows of the site table in bytes.
@@ -99,6 +99,25 @@ impl HtmlPage<'_, '_> {
             title: "Sites",
             count: rows.map(|row| row.count).sum(),
             content: table.map(|table| self.table(table)).unwrap_or_default(),
+        }
+    }
+
+    /// Renders what the changes ask of the operators of sites.
+    pub(super) fn advice(&self) -> PageSection {
+        let advice = &self.story.advice;
+        let entry = |advice: &Advice| {
+            let lines = advice.lines.iter().map(|line| self.text(line));
+            let lines: String = lines.map(|line| format!("<br>{line}")).collect();
+            format!(
+                "<p class=\"entry\">{}{lines}</p>\n",
+                self.text(&advice.title)
+            )
+        };
+        PageSection {
+            id: "actions",
+            title: "Actions",
+            count: advice.len(),
+            content: advice.iter().map(entry).collect(),
         }
     }
 

@@ -177,6 +177,7 @@ impl<'r> MarkdownPage<'_, 'r> {
         self.write_unexplained()?;
         self.write_errors()?;
         self.write_entries()?;
+        self.write_advice()?;
         self.write_sites()?;
         self.write_edits("content unknown", &self.story.unknown)?;
         self.write_edits("no effect", &self.story.inert)?;
@@ -426,6 +427,24 @@ impl<'r> MarkdownPage<'_, 'r> {
             .collect();
         lines.extend((more > 0).then(|| format!("  … {}", counted(more, "more line"))));
         lines
+    }
+
+    /// Writes what the changes ask of the operators of sites.
+    fn write_advice(&mut self) -> Result<(), PageFull> {
+        let (shown, more) = limited(&self.story.advice, self.level.sites);
+        let mut items: Vec<String> = shown
+            .iter()
+            .map(|advice| {
+                let lines = std::iter::once(&advice.title).chain(&advice.lines);
+                let lines: Vec<String> = lines.map(|line| self.text(line)).collect();
+                lines.join("<br>")
+            })
+            .collect();
+        items.extend((more > 0).then(|| counted(more, "more answer for other sites")));
+        if items.is_empty() {
+            return Ok(());
+        }
+        self.page.list(items)
     }
 
     fn write_sites(&mut self) -> Result<(), PageFull> {

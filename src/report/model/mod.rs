@@ -5,6 +5,7 @@
 //! See `docs/report.md`; the schema is `docs/report-2.schema.json`.
 
 mod change;
+mod consequences;
 mod finding;
 mod id;
 mod json;
@@ -26,6 +27,7 @@ pub(crate) use self::change::{
     EditSet, OnSides, OutputChange, OutputGroup, OutputPart, ReportedCause, ReportedEdit,
     ReportedOutput, ReportedShield, Route, RouteStep,
 };
+pub(crate) use self::consequences::{ReportedAction, ReportedConsequences, ReportedEffect};
 pub(crate) use self::finding::Finding;
 pub(crate) use self::finding::{Fingerprints, State, SuppressedBy, SuppressionKind, TextFix};
 pub(crate) use self::id::{EditRef, GroupRef, RouteRef, SetRef};
@@ -48,6 +50,7 @@ use super::statistics::{self, RuleCount};
 use super::{ChosenBy, ChosenSemantics, Links, ReportedSemantics, RulePages, View};
 use crate::compare::reach::{Comparison as Compared, SiteReach, Unlisted};
 use crate::compare::{DeployedCounts, Status};
+use crate::deployment::Consequences;
 use crate::diagnostic::Severity;
 use crate::source::{self, RepoPath, SourceMap};
 use crate::triage::{self, Counts, Findings};
@@ -104,6 +107,9 @@ pub struct Report {
     pub routes: Vec<Route>,
     /// Places at which edits are overridden.
     pub shields: Vec<ReportedShield>,
+    /// What the changes ask of the operators of sites.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub consequences: Vec<ReportedConsequences>,
     /// Findings by path and place, fixed ones last.
     pub findings: Vec<Finding>,
     /// Number of unchanged findings that are not in `findings`.
@@ -336,6 +342,8 @@ pub struct ReportInput<'a> {
     pub repositories: &'a [source::UsedRepository],
     /// Rendered and compared sides.
     pub checked: CheckedSides<'a>,
+    /// What the changes ask of the operator of each site.
+    pub consequences: Option<&'a Consequences>,
     /// Number of outputs of the head side.
     pub outputs: usize,
     /// Semantics used to render documents.
@@ -404,6 +412,7 @@ impl<'a> ReportInput<'a> {
             repository: None,
             repositories: &[],
             checked,
+            consequences: None,
             outputs: 0,
             semantics: ChosenSemantics {
                 meaning: ReportedSemantics::Documented,
@@ -462,6 +471,8 @@ impl Report {
                 comparison.unlisted,
             ),
         };
+        let of_sites = run.consequences.map_or(&[][..], |it| &it.of_sites);
+        let consequences = consequences::reported(of_sites, &mut sets, view);
         let findings = finding::findings(&found, &texts, &mut sets, view);
         let repositories = repositories::used(run.repositories, &mut sets, view);
         let documents = run.checked.documents();
@@ -490,6 +501,7 @@ impl Report {
             outputs: changes.outputs,
             routes: changes.routes,
             shields: changes.shields,
+            consequences,
             statistics: Vec::new(),
             findings,
             omitted_unchanged: 0,

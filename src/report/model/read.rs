@@ -222,6 +222,11 @@ impl Report {
             self.check_set(shield.sites)?;
             shield.by.iter().try_for_each(FilePlace::check)?;
         }
+        for found in &self.consequences {
+            self.check_set(found.sites)?;
+            let mut edits = found.effects.iter().flat_map(|effect| &effect.edits);
+            edits.try_for_each(|edit| check_id(*edit, &self.edits))?;
+        }
         Ok(())
     }
 

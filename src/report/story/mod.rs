@@ -2,6 +2,7 @@
 //! other findings. Grouping and wording are shared here; a format decides on layout and on the
 //! amount of detail.
 
+mod advice;
 mod blocks;
 mod bumps;
 mod danger;
@@ -16,6 +17,7 @@ mod sites;
 mod switches;
 mod verdict;
 
+pub(super) use self::advice::Advice;
 pub(super) use self::blocks::{ChangedValue, OutputBlock};
 pub(super) use self::bumps::Commits;
 pub(super) use self::danger::{Danger, Losses};
@@ -51,6 +53,8 @@ pub(super) struct Story<'r> {
     pub(super) header: Vec<(&'static str, StyledText)>,
     /// Changes of the sites, if there are several.
     pub(super) sites: Option<SiteTable>,
+    /// What the changes ask of the operators of sites.
+    pub(super) advice: Vec<Advice>,
     /// New errors.
     pub(super) errors: Vec<FindingEntry<'r>>,
     /// Changes, the most dangerous first.
@@ -92,6 +96,7 @@ impl<'r> Story<'r> {
             headline: Headline::new(report, &site_names, danger::dangers(report, &deltas)),
             header: verdict::header(report, &site_names),
             sites: SiteTable::new(report, &site_names),
+            advice: Advice::all(report, &site_names),
             errors,
             entries,
             commits: bumps::commits_of_bumps(report),

@@ -186,6 +186,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         if let Some(table) = &self.story.sites {
             self.write_sites(table, out)?;
         }
+        self.write_advice(out)?;
         if lists {
             changes::write(self, out)?;
             self.write_listed("content unknown", &self.story.unknown, out)?;
@@ -406,6 +407,18 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         }
         self.write_more(more, "edit", "  ", out)?;
         writeln!(out)
+    }
+
+    fn write_advice(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (shown, more) = self.limited(&self.story.advice);
+        for advice in shown {
+            writeln!(out, "{}", self.painter.paragraph(&advice.title, "", "  "))?;
+            for line in &advice.lines {
+                writeln!(out, "{}", self.painter.paragraph(line, "  ", "    "))?;
+            }
+            writeln!(out)?;
+        }
+        self.write_more(more, "answer for other sites", "", out)
     }
 
     fn write_commits(&self, out: &mut dyn Write) -> io::Result<()> {

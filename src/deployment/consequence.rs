@@ -1,0 +1,501 @@
+//! What the changes of a site ask of its operator: the rows of the [table](super::table) that apply to
+//! them, and for which charts and nodes.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::nodes::Nodes;
+use super::table::{Action, ArmadaKind, Caution, ChangeKind, Changed, Class, Row, TABLE};
+use super::{Deployment, ManifestAction, is_chart, is_of_armada};
+use crate::compare::{Change, Deployed, Output, Status};
+use crate::edit::EditId;
+use crate::graph::{DocId, Graph};
+use crate::render::Rendered;
+use crate::source::DocKey;
+use crate::yaml::Node;
+use crate::yaml::diff::Difference;
+use crate::yaml::path::{Location, children};
+
+/// Consequences of the changes of all sites.
+#[derive(Debug, Default)]
+pub struct Consequences {
+    /// By site; its name is `None` for files without a site layout.
+    pub(crate) of_sites: Vec<(Option<Arc<str>>, SiteConsequences)>,
+}
+
+impl Consequences {
+    /// Keeps the effects of wanted outputs, with the new ids of their edits.
+    pub(crate) fn keep(&mut self, is_wanted: &dyn Fn(&DocKey) -> bool, numbers: &[Option<EditId>]) {
+        for (_, found) in &mut self.of_sites {
+            found.keep(is_wanted, numbers);
+        }
+    }
+}
+
+/// Consequences of the changes of one site.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SiteConsequences {
+    /// By class, row and output.
+    pub(crate) effects: Vec<Effect>,
+    /// Whether Shipyard has a configuration for the site.
+    pub(crate) is_configured: bool,
+    /// Schemas of changed outputs that the table does not have.
+    pub(crate) unknown: BTreeSet<Arc<str>>,
+    /// Number of changed outputs that no action deploys.
+    pub(crate) rendered_only: usize,
+    /// Number of changed outputs for which it is not known whether an action deploys them.
+    pub(crate) not_known: usize,
+}
+
+impl SiteConsequences {
+    /// Keeps the effects of wanted outputs, with the new ids of their edits; those without an edit are
+    /// left out.
+    pub(crate) fn keep(&mut self, is_wanted: &dyn Fn(&DocKey) -> bool, numbers: &[Option<EditId>]) {
+        self.effects.retain_mut(|effect| {
+            effect.edits = effect
+                .edits
+                .iter()
+                .filter_map(|edit| numbers[edit.index()])
+                .collect();
+            is_wanted(&effect.output) && !effect.edits.is_empty()
+        });
+    }
+
+    /// Whether a report has nothing to say about them.
+    pub(crate) fn is_empty(&self) -> bool {
+        let counts = [self.rendered_only, self.not_known, self.effects.len()];
+        counts == [0; 3] && self.unknown.is_empty()
+    }
+}
+
+/// A row of the table for one output.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Effect {
+    pub(crate) class: Class,
+    /// Index of the row.
+    pub(crate) row: usize,
+    /// Armada for which it holds, if it differs between them and none is chosen.
+    pub(crate) armada: Option<ArmadaKind>,
+    pub(crate) output: DocKey,
+    /// The changed places; the root for a whole document.
+    pub(crate) places: BTreeSet<Place>,
+    /// Edits behind them.
+    pub(crate) edits: BTreeSet<EditId>,
+    pub(crate) action: Action,
+    pub(crate) then: Option<Action>,
+    pub(crate) cautions: BTreeSet<Caution>,
+    /// Nodes concerned.
+    pub(crate) nodes: Vec<Arc<str>>,
+}
+
+/// A place, ordered by its path.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    path: String,
+    pub(crate) location: Location,
+}
+
+impl Place {
+    fn of(location: &Location) -> Self {
+        Self {
+            path: location.to_string(),
+            location: location.clone(),
+        }
+    }
+}
+
+impl PartialEq for Place {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path
+    }
+}
+
+impl Eq for Place {}
+
+impl PartialOrd for Place {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Place {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.path.cmp(&other.path)
+    }
+}
+
+/// One side of a site.
+pub(crate) struct DeployedSide<'s> {
+    pub(crate) graph: &'s Graph,
+    pub(crate) rendered: &'s Rendered,
+    pub(crate) deployment: Deployment,
+}
+
+/// Finds the consequences of the changes between two sides of a site, for the `chosen` Armada or both.
+pub(crate) fn consequences(
+    sides: [Option<&DeployedSide<'_>>; 2],
+    changes: &[Change],
+    chosen: Option<ArmadaKind>,
+) -> SiteConsequences {
+    let count = |deployed| changes.iter().filter(|it| it.deployed == deployed).count();
+    let has_nodes = changes
+        .iter()
+        .any(|change| change.key.schema.starts_with("drydock/"));
+    let nodes = sides.map(|side| {
+        side.filter(|_| has_nodes)
+            .map(|side| Nodes::of(side.graph, side.rendered))
+    });
+    let charts = sides.map(|side| side.map(charts).unwrap_or_default());
+    let of = |armada| {
+        let mut found = Finding {
+            sides,
+            charts: &charts,
+            nodes: &nodes,
+            armada,
+            effects: BTreeMap::new(),
+            unknown: BTreeSet::new(),
+        };
+        found.add_memberships(changes);
+        for change in changes {
+            found.add(change);
+        }
+        found.add_deleted_pods();
+        found
+    };
+    let (mut effects, unknown) = match chosen {
+        Some(armada) => {
+            let found = of(armada);
+            (
+                found.effects.into_values().collect::<Vec<_>>(),
+                found.unknown,
+            )
+        }
+        None => {
+            let [helm, operator] = [ArmadaKind::Helm, ArmadaKind::Operator].map(of);
+            (told_apart(&helm.effects, &operator.effects), helm.unknown)
+        }
+    };
+    effects.sort_unstable();
+    SiteConsequences {
+        effects,
+        unknown,
+        is_configured: sides
+            .into_iter()
+            .flatten()
+            .any(|side| side.deployment.configuration.is_some()),
+        rendered_only: count(Deployed::RenderedOnly),
+        not_known: count(Deployed::NotKnown),
+    }
+}
+
+type Effects = BTreeMap<(usize, DocKey), Effect>;
+
+/// Effects for both kinds of Armada; those that differ say for which they hold.
+fn told_apart(helm: &Effects, operator: &Effects) -> Vec<Effect> {
+    let without_row = |effect: &Effect| Effect {
+        row: 0,
+        ..effect.clone()
+    };
+    let [of_helm, of_operator]: [BTreeSet<Effect>; 2] =
+        [helm, operator].map(|effects| effects.values().map(without_row).collect());
+    let only = |effects: &Effects, others: &BTreeSet<Effect>, armada| -> Vec<Effect> {
+        let only = effects
+            .values()
+            .filter(|effect| !others.contains(&without_row(effect)));
+        only.map(|effect| Effect {
+            armada: Some(armada),
+            ..effect.clone()
+        })
+        .collect()
+    };
+    let is_common = |effect: &&Effect| of_operator.contains(&without_row(effect));
+    let mut all: Vec<Effect> = helm.values().filter(is_common).cloned().collect();
+    all.extend(only(helm, &of_operator, ArmadaKind::Helm));
+    all.extend(only(operator, &of_helm, ArmadaKind::Operator));
+    all
+}
+
+struct Finding<'s> {
+    sides: [Option<&'s DeployedSide<'s>>; 2],
+    /// Charts that an action deploys on each side.
+    charts: &'s [DeployedCharts<'s>; 2],
+    nodes: &'s [Option<Nodes<'s>>; 2],
+    armada: ArmadaKind,
+    effects: Effects,
+    unknown: BTreeSet<Arc<str>>,
+}
+
+/// Maximum number of values of an added or removed collection that are looked up.
+const MAX_LEAVES: usize = 1000;
+
+impl Finding<'_> {
+    /// Adds the rows for a change of an output that is there on both sides of what is deployed.
+    fn add(&mut self, change: &Change) {
+        let schema = &*change.key.schema;
+        if is_of_armada(schema) && !self.is_deployed_twice(change.output, schema) {
+            return;
+        }
+        let root = Location::root();
+        match (change.status, &change.renamed_from) {
+            (Status::Added, _) => self.add_at(change, ChangeKind::DocumentAdded, &root),
+            (Status::Removed, _) => self.add_at(change, ChangeKind::DocumentRemoved, &root),
+            (_, Some(before)) => {
+                let edits = || change.edits.iter().copied();
+                let removed = Output {
+                    head: None,
+                    ..change.output
+                };
+                self.add_row(
+                    removed,
+                    before,
+                    (ChangeKind::DocumentRemoved, &root),
+                    edits(),
+                );
+                self.add_at(change, ChangeKind::DocumentAdded, &root);
+            }
+            (Status::Changed, None) => {
+                let schema = &*change.key.schema;
+                let is_row = |place: &Location, kind| TABLE.has_row_at(schema, &place.0, kind);
+                let mut lists = BTreeSet::new();
+                for difference in &change.data {
+                    let list = member_list(schema, difference.location());
+                    if let Some(list) = list {
+                        lists.insert(list);
+                        continue;
+                    }
+                    for (place, kind) in places(difference, is_row) {
+                        self.add_at(change, kind, &place);
+                    }
+                }
+                for list in lists {
+                    if self.has_same_members(change, list) {
+                        let list = difference_at(change, list);
+                        self.add_at(change, ChangeKind::Changed, &list);
+                    }
+                }
+            }
+            (
+                Status::Broken | Status::Repaired | Status::Metadata | Status::NotComparable,
+                None,
+            ) => {}
+        }
+    }
+
+    fn is_deployed_twice(&self, output: Output, schema: &str) -> bool {
+        let is_deployed = |doc: Option<DocId>, side: Option<&DeployedSide<'_>>| {
+            doc.zip(side)
+                .is_some_and(|(doc, side)| side.deployment.of_output(doc, schema).is_applied())
+        };
+        is_deployed(output.base, self.sides[0]) && is_deployed(output.head, self.sides[1])
+    }
+
+    fn add_at(&mut self, change: &Change, kind: ChangeKind, place: &Location) {
+        let edits = change.edits.iter().copied();
+        self.add_row(change.output, &change.key, (kind, place), edits);
+    }
+
+    /// Whether a list has the same names on both sides, in another order. What joins or leaves is
+    /// deployed or not: see `add_memberships`.
+    fn has_same_members(&self, change: &Change, list: &str) -> bool {
+        let names = |doc: Option<DocId>, side: Option<&DeployedSide<'_>>| -> BTreeSet<String> {
+            let data = doc
+                .zip(side)
+                .and_then(|(doc, side)| side.rendered.data(doc));
+            let names = data.and_then(|data| data.get(list)?.as_sequence());
+            let names = names.unwrap_or_default().iter().filter_map(Node::as_str);
+            names.map(str::to_owned).collect()
+        };
+        names(change.output.base, self.sides[0]) == names(change.output.head, self.sides[1])
+    }
+
+    fn add_row(
+        &mut self,
+        output: Output,
+        key: &DocKey,
+        (kind, place): (ChangeKind, &Location),
+        edits: impl IntoIterator<Item = EditId>,
+    ) {
+        let at_hand = output
+            .head
+            .zip(self.sides[1])
+            .or(output.base.zip(self.sides[0]));
+        let Some((doc, side)) = at_hand else {
+            return;
+        };
+        let changed = Changed {
+            schema: &key.schema,
+            place: &place.0,
+            kind,
+            armada: self.armada,
+            chart: chart_name(side.rendered.data(doc)),
+        };
+        let Some((number, row)) = TABLE.row(&changed) else {
+            self.unknown.insert(key.schema.clone());
+            return;
+        };
+        let effect = self
+            .effects
+            .entry((number, key.clone()))
+            .or_insert_with(|| Effect {
+                class: row.class,
+                row: number,
+                armada: None,
+                output: key.clone(),
+                places: BTreeSet::new(),
+                edits: BTreeSet::new(),
+                action: action(row, side.deployment.of_output(doc, &key.schema)),
+                then: row.then,
+                cautions: row.caution.into_iter().collect(),
+                nodes: Vec::new(),
+            });
+        effect.places.insert(Place::of(place));
+        effect.edits.extend(edits);
+        let names = [(output.base, &self.nodes[0]), (output.head, &self.nodes[1])]
+            .into_iter()
+            .filter_map(|(doc, nodes)| nodes.as_ref()?.concerned(doc?, &key.schema, &key.name))
+            .flatten();
+        let names: BTreeSet<&str> = names.collect();
+        effect.nodes = names.into_iter().map(Arc::from).collect();
+    }
+
+    /// Adds the charts that are deployed on one side only, with the edits of all changed documents that
+    /// decide it.
+    fn add_memberships(&mut self, changes: &[Change]) {
+        let [base, head] = self.charts;
+        let deciding = changes.iter().filter(|change| {
+            let schema = &*change.key.schema;
+            is_of_armada(schema) || schema.starts_with("shipyard/DeploymentConfiguration/")
+        });
+        let edits_for = |key: &DocKey| -> BTreeSet<EditId> {
+            let own = deciding.clone().filter(|change| change.key == *key);
+            let others = deciding
+                .clone()
+                .filter(|change| !is_chart(&change.key.schema));
+            let own: BTreeSet<EditId> = own
+                .filter(|change| matches!(change.status, Status::Added | Status::Removed))
+                .flat_map(|change| change.edits.iter().copied())
+                .collect();
+            if !own.is_empty() {
+                return own;
+            }
+            others
+                .flat_map(|change| change.edits.iter().copied())
+                .collect()
+        };
+        for (key, doc) in head.iter().filter(|(key, _)| !base.contains_key(*key)) {
+            let output = Output {
+                base: None,
+                head: Some(*doc),
+            };
+            let at = (ChangeKind::DocumentAdded, &Location::root());
+            self.add_row(output, key, at, edits_for(key));
+        }
+        for (key, doc) in base.iter().filter(|(key, _)| !head.contains_key(*key)) {
+            let output = Output {
+                base: Some(*doc),
+                head: None,
+            };
+            let at = (ChangeKind::DocumentRemoved, &Location::root());
+            self.add_row(output, key, at, edits_for(key));
+        }
+    }
+
+    /// An upgrade of a chart with `upgrade.pre.delete` deletes jobs and pods.
+    fn add_deleted_pods(&mut self) {
+        let Some(head) = self.sides[1] else { return };
+        let deletes = |key: &DocKey| {
+            let mut outputs = head.graph.outputs();
+            let doc = outputs
+                .find(|(_, recipe)| recipe.key == *key)
+                .map(|(doc, _)| doc);
+            doc.and_then(|doc| {
+                head.rendered
+                    .data(doc)?
+                    .get("upgrade")?
+                    .get("pre")?
+                    .get("delete")
+            })
+            .is_some_and(|delete| !delete.value.is_falsy())
+        };
+        for effect in self.effects.values_mut() {
+            if effect.class == Class::Upgrade && deletes(&effect.output) {
+                effect.cautions.insert(Caution::DeletesPods);
+            }
+        }
+    }
+}
+
+type DeployedCharts<'s> = BTreeMap<&'s DocKey, DocId>;
+
+/// The charts that an action deploys, by name.
+fn charts<'s>(side: &DeployedSide<'s>) -> DeployedCharts<'s> {
+    let applied = side.deployment.applied.iter();
+    let charts = applied.flat_map(|applied| applied.charts.iter().copied());
+    charts
+        .map(|doc| (&side.graph.recipe(doc).key, doc))
+        .collect()
+}
+
+fn chart_name(data: Option<&Node>) -> Option<&str> {
+    data?.get("chart_name")?.as_str()
+}
+
+/// The smallest action that brings a change to the site. An output that `update_software` does not
+/// deploy needs `update_site`.
+fn action(row: &Row, deployed: Deployed) -> Action {
+    match (row.action, deployed) {
+        (Action::UpdateSoftware, Deployed::By(appliers))
+            if !ManifestAction::UpdateSoftware.is_in(appliers) =>
+        {
+            Action::UpdateSite
+        }
+        (action, _) => action,
+    }
+}
+
+/// The list of groups or charts that a place is in.
+fn member_list<'l>(schema: &str, place: &'l Location) -> Option<&'l str> {
+    let key = place
+        .0
+        .first()
+        .filter(|_| is_of_armada(schema))?
+        .as_text()?;
+    ["chart_group", "chart_groups"]
+        .contains(&key)
+        .then_some(key)
+}
+
+/// Place of a list in the data of a change that has a difference in it.
+fn difference_at(change: &Change, list: &str) -> Location {
+    let places = change.data.iter().map(Difference::location);
+    let mut pieces = places.filter_map(|place| place.0.first());
+    let piece = pieces.find(|piece| piece.as_text() == Some(list));
+    Location(piece.cloned().into_iter().collect())
+}
+
+/// Changed places of a difference: the values inside of an added or removed collection, or the
+/// collection that a row for such changes names.
+fn places(
+    difference: &Difference,
+    is_row: impl Fn(&Location, ChangeKind) -> bool,
+) -> Vec<(Location, ChangeKind)> {
+    let location = difference.location();
+    let (node, kind) = match (&difference.base, &difference.head) {
+        (Some(_), Some(_)) | (None, None) => return vec![(location.clone(), ChangeKind::Changed)],
+        (None, Some(head)) => (&head.node, ChangeKind::Added),
+        (Some(base), None) => (&base.node, ChangeKind::Removed),
+    };
+    let mut found = Vec::new();
+    let mut next = vec![(location.clone(), node)];
+    while let Some((place, node)) = next.pop() {
+        let before = next.len();
+        if found.len() + before < MAX_LEAVES && !is_row(&place, kind) {
+            next.extend(children(node).map(|(piece, child)| (place.join(piece), child)));
+        }
+        if next.len() == before {
+            found.push((place, kind));
+        }
+    }
+    found
+}

@@ -1,0 +1,179 @@
+//! What the changes of sites ask of their operator. Sites with the same answer share an entry.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use super::id::{EditRef, SetRef};
+use super::is_default;
+use super::sites::SiteSets;
+use crate::deployment::{Action, ArmadaKind, Caution, Class, Effect, Row, SiteConsequences, TABLE};
+use crate::report::View;
+use crate::source::DocKey;
+
+/// What the changes of some sites ask for.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(expecting = "consequences")]
+pub struct ReportedConsequences {
+    pub(crate) sites: SetRef,
+    /// Whether Shipyard has a configuration for them.
+    pub(crate) configured: bool,
+    /// Actions of Shipyard that bring the changes to a running site, in order; none if none is needed.
+    pub(crate) actions: Vec<ReportedAction>,
+    /// The consequences, by class.
+    pub(crate) effects: Vec<ReportedEffect>,
+    /// Schemas of changed outputs without a known consequence.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) unknown_schemas: Vec<String>,
+    /// Number of changed outputs in each site that no action deploys.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) rendered_only: usize,
+    /// Number of changed outputs in each site for which that is not known.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) deployment_not_known: usize,
+}
+
+/// An action of Shipyard.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(expecting = "an action")]
+pub(crate) struct ReportedAction {
+    pub(crate) action: Action,
+    /// Nodes that it has to name.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) nodes: Vec<String>,
+}
+
+/// A consequence for some outputs.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(expecting = "a consequence")]
+pub(crate) struct ReportedEffect {
+    pub(crate) class: Class,
+    /// Another class of the same changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) also: Option<Class>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) cautions: BTreeSet<Caution>,
+    /// Program that reads the outputs.
+    pub(crate) consumer: String,
+    /// Armada for which it holds, if both kinds differ and the configuration names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) armada: Option<ArmadaKind>,
+    /// What happens, as one sentence.
+    pub(crate) text: String,
+    pub(crate) action: Action,
+    /// Action that has to follow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) then: Option<Action>,
+    /// Outputs, by schema and name.
+    pub(crate) outputs: Vec<DocKey>,
+    /// The first changed places in them.
+    pub(crate) paths: Vec<String>,
+    /// Edits behind the changes.
+    pub(crate) edits: Vec<EditRef>,
+    /// Nodes concerned.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) nodes: Vec<String>,
+}
+
+/// Maximum number of paths of a consequence.
+const MAX_PATHS: usize = 5;
+
+/// Consequences of all sites; those of equal ones are listed once.
+pub(super) fn reported(
+    of_sites: &[(Option<Arc<str>>, SiteConsequences)],
+    sets: &mut SiteSets,
+    view: &View<'_>,
+) -> Vec<ReportedConsequences> {
+    let mut alike: BTreeMap<&SiteConsequences, Vec<Option<&Arc<str>>>> = BTreeMap::new();
+    for (site, found) in of_sites.iter().filter(|(_, found)| !found.is_empty()) {
+        alike.entry(found).or_default().push(site.as_ref());
+    }
+    let mut alike: Vec<_> = alike.into_iter().collect();
+    alike.sort_by_key(|(_, sites)| sites[0]);
+    alike
+        .into_iter()
+        .map(|(found, sites)| ReportedConsequences {
+            sites: sets.set_of(sites),
+            configured: found.is_configured,
+            actions: actions(&found.effects),
+            effects: effects(&found.effects, view),
+            unknown_schemas: found.unknown.iter().map(ToString::to_string).collect(),
+            rendered_only: found.rendered_only,
+            deployment_not_known: found.not_known,
+        })
+        .collect()
+}
+
+/// The actions for these effects: the largest one that deploys all, then those for nodes.
+fn actions(effects: &[Effect]) -> Vec<ReportedAction> {
+    let mut nodes: BTreeMap<Action, BTreeSet<&str>> = BTreeMap::new();
+    for effect in effects {
+        for action in std::iter::once(effect.action).chain(effect.then) {
+            let names = nodes.entry(action).or_default();
+            if action.names_nodes() {
+                names.extend(effect.nodes.iter().map(|name| &**name));
+            }
+        }
+    }
+    nodes.remove(&Action::None);
+    if nodes.contains_key(&Action::UpdateSite) {
+        nodes.remove(&Action::UpdateSoftware);
+    }
+    nodes
+        .into_iter()
+        .map(|(action, nodes)| ReportedAction {
+            action,
+            nodes: nodes.into_iter().map(str::to_owned).collect(),
+        })
+        .collect()
+}
+
+/// Joins the effects of a row for several outputs.
+fn effects(effects: &[Effect], view: &View<'_>) -> Vec<ReportedEffect> {
+    let mut alike: IndexMap<_, Vec<&Effect>> = IndexMap::new();
+    for effect in effects {
+        let key = (
+            effect.row,
+            effect.armada,
+            &effect.cautions,
+            effect.action,
+            &effect.nodes,
+        );
+        alike.entry(key).or_default().push(effect);
+    }
+    alike
+        .into_values()
+        .map(|effects| ReportedEffect::of(&effects, &TABLE.rows[effects[0].row], view))
+        .collect()
+}
+
+impl ReportedEffect {
+    fn of(effects: &[&Effect], row: &Row, view: &View<'_>) -> Self {
+        let first = effects[0];
+        let places = effects.iter().flat_map(|effect| &effect.places);
+        let paths: BTreeSet<String> = places
+            .map(|place| view.shown_location(&place.location).to_string())
+            .collect();
+        let edits: BTreeSet<EditRef> = effects
+            .iter()
+            .flat_map(|effect| &effect.edits)
+            .map(|edit| EditRef::at(edit.index()))
+            .collect();
+        Self {
+            class: first.class,
+            also: row.also,
+            cautions: first.cautions.clone(),
+            consumer: row.consumer.clone(),
+            armada: first.armada,
+            text: row.text.clone(),
+            action: first.action,
+            then: first.then,
+            outputs: effects.iter().map(|effect| effect.output.clone()).collect(),
+            paths: paths.into_iter().take(MAX_PATHS).collect(),
+            edits: edits.into_iter().collect(),
+            nodes: first.nodes.iter().map(ToString::to_string).collect(),
+        }
+    }
+}

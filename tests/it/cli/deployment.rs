@@ -1,0 +1,459 @@
+//! What changes ask of the operator of a site: the rows of the table of consequences, and the charts
+//! and nodes concerned.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::{Sandbox, definition};
+use crate::stored::root;
+
+/// A change of a document, as `tests/consequences/rows.md` writes it.
+#[derive(Debug)]
+struct Case {
+    /// Number of the row that applies.
+    row: usize,
+    schema: String,
+    /// Name of the document.
+    name: String,
+    /// JSON Pointer of the value; the whole data if it is empty.
+    pointer: String,
+    change: String,
+    chart: Option<String>,
+    class: String,
+    /// Armada for which it holds.
+    armada: Option<String>,
+}
+
+/// Reads the positive and the negative case of each row.
+fn cases() -> Vec<Case> {
+    let page = fs::read_to_string(root().join("tests/consequences/rows.md")).unwrap();
+    let rows: Vec<Vec<&str>> = page
+        .lines()
+        .filter(|line| line.starts_with("| ") && line.as_bytes()[2].is_ascii_digit())
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    let classes: Vec<&str> = rows.iter().map(|row| row[2]).collect();
+    let armada = |of_row: &str| {
+        let words: Vec<&str> = of_row.split(' ').collect();
+        let armada = ["helm", "operator"]
+            .into_iter()
+            .find(|it| words.contains(it));
+        armada.map(str::to_owned)
+    };
+    let mut cases = Vec::new();
+    for row in &rows {
+        let number: usize = row[0].parse().unwrap();
+        let other: usize = row[5].split(':').next().unwrap().parse().unwrap();
+        for (at, text, applies) in [("yes", row[3], number), ("no", row[4], other)] {
+            cases.push(Case {
+                name: format!("r{number}-{at}"),
+                armada: armada(row[1]).or_else(|| armada(rows[applies - 1][1])),
+                ..case(text, applies, classes[applies - 1])
+            });
+        }
+    }
+    cases
+}
+
+/// Reads `SCHEMA POINTER CHANGE (chart_name NAME)`.
+fn case(text: &str, row: usize, class: &str) -> Case {
+    let (text, chart) = match text.split_once(" (chart_name ") {
+        Some((text, chart)) => (text, Some(chart.trim_end_matches(')').to_owned())),
+        None => (text, None),
+    };
+    let (schema, rest) = text.split_once(' ').unwrap();
+    let (place, change) = rest.rsplit_once(' ').unwrap_or(("", rest));
+    Case {
+        row,
+        schema: schema.to_owned(),
+        name: String::new(),
+        pointer: place.trim_matches('`').replace("whole data", ""),
+        change: change.to_owned(),
+        chart,
+        class: class.to_owned(),
+        armada: None,
+    }
+}
+
+impl Case {
+    /// Whether it is a change of one document. What joins and leaves a manifest, and control documents,
+    /// have cases of their own.
+    fn is_of_document(&self) -> bool {
+        let kind = self.schema.rsplit_once('/').unwrap().0;
+        let is_control = [
+            "deckhand/LayeringPolicy",
+            "pegleg/PeglegManagedDocument",
+            "pegleg/SiteDefinition",
+        ]
+        .contains(&kind);
+        let is_membership = kind == "armada/ChartGroup"
+            && (self.pointer.starts_with("/chart_group") || self.change.starts_with("document-"));
+        !is_control && !is_membership && kind != "armada/Manifest"
+    }
+
+    /// Data before and after; `None` where the document is not there.
+    fn data(&self) -> [Option<Json>; 2] {
+        // Documents with the same data would count as one that was renamed.
+        let mut rest = json!({"beside": &self.name});
+        if self.schema.starts_with("armada/Chart/") {
+            rest["chart_name"] = json!(self.chart.as_deref().unwrap_or("web"));
+        }
+        if self.schema.starts_with("armada/ChartGroup/") {
+            rest["chart_group"] = json!([]);
+        }
+        if self.pointer.is_empty() && self.change == "changed" {
+            return ["one", "two"].map(|text| Some(json!(text)));
+        }
+        let with = |value: Option<u8>| {
+            let mut data = rest.clone();
+            set(&mut data, &self.pointer, value.map(|number| json!(number)));
+            Some(data)
+        };
+        match &*self.change {
+            "document-added" => [None, Some(rest)],
+            "document-removed" => [Some(rest), None],
+            "added" => [with(None), with(Some(1))],
+            "removed" => [with(Some(1)), with(None)],
+            "changed" => [with(Some(1)), with(Some(2))],
+            other => panic!("unknown change {other}"),
+        }
+    }
+}
+
+/// Sets a value at a JSON Pointer, with the collections around it; `None` for only these.
+fn set(data: &mut Json, pointer: &str, value: Option<Json>) {
+    let keys: Vec<&str> = pointer.split('/').skip(1).collect();
+    let mut at = data;
+    for (depth, key) in keys.iter().enumerate() {
+        let is_last = depth + 1 == keys.len();
+        match key.parse::<usize>() {
+            Ok(index) => {
+                if !at.is_array() {
+                    *at = json!([]);
+                }
+                let list = at.as_array_mut().unwrap();
+                let length = if is_last && value.is_none() {
+                    index
+                } else {
+                    index + 1
+                };
+                while list.len() < length {
+                    list.push(json!(format!("item {}", list.len())));
+                }
+                if is_last {
+                    if let Some(value) = value {
+                        list[index] = value;
+                    }
+                    return;
+                }
+                at = &mut list[index];
+            }
+            Err(_) => {
+                if !at.is_object() {
+                    *at = Json::Object(Map::new());
+                }
+                let mapping = at.as_object_mut().unwrap();
+                if is_last {
+                    if let Some(value) = value {
+                        mapping.insert((*key).to_owned(), value);
+                    }
+                    return;
+                }
+                at = mapping.entry((*key).to_owned()).or_insert(Json::Null);
+            }
+        }
+    }
+}
+
+fn document(schema: &str, name: &str, data: &Json) -> String {
+    format!(
+        "---\nschema: {schema}\nmetadata:\n  schema: metadata/Document/v1\n  name: {name}\n  \
+         storagePolicy: cleartext\n  layeringDefinition: {{abstract: false, layer: site}}\ndata: \
+         {data}\n"
+    )
+}
+
+/// A site with these documents, whose charts and groups are deployed.
+fn write(sandbox: &Sandbox, documents: &[(&Case, &Json)]) {
+    let names = |kind: &str| -> Vec<&str> {
+        let of_kind = documents
+            .iter()
+            .filter(|(case, _)| case.schema.starts_with(kind));
+        of_kind.map(|(case, _)| &*case.name).collect()
+    };
+    let mut groups = names("armada/ChartGroup/");
+    groups.push("all");
+    let configuration = json!({"armada": {"manifest": "full-site"}});
+    let mut text = [
+        document(
+            "shipyard/DeploymentConfiguration/v1",
+            "deployment-configuration",
+            &configuration,
+        ),
+        document(
+            "armada/Manifest/v1",
+            "full-site",
+            &json!({"chart_groups": groups}),
+        ),
+        document(
+            "armada/ChartGroup/v1",
+            "all",
+            &json!({"chart_group": names("armada/Chart/")}),
+        ),
+    ]
+    .concat();
+    for (case, data) in documents {
+        text += &document(&case.schema, &case.name, data);
+    }
+    sandbox.write("site/lab/documents.yaml", text);
+}
+
+/// Classes of the consequences for each output.
+fn classes(report: &Json) -> BTreeMap<&str, BTreeSet<&str>> {
+    let mut classes: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for effect in effects(report) {
+        for output in effect["outputs"].as_array().unwrap() {
+            let of_output = classes.entry(output["name"].as_str().unwrap()).or_default();
+            of_output.insert(effect["class"].as_str().unwrap());
+        }
+    }
+    classes
+}
+
+fn effects(report: &Json) -> impl Iterator<Item = &Json> {
+    let of_sites = report["consequences"].as_array().into_iter().flatten();
+    of_sites.flat_map(|found| found["effects"].as_array().unwrap())
+}
+
+#[test]
+fn each_row_of_the_table_applies_to_its_changes_and_not_to_others() {
+    let cases: Vec<Case> = cases().into_iter().filter(Case::is_of_document).collect();
+    let data: Vec<[Option<Json>; 2]> = cases.iter().map(Case::data).collect();
+    let side = |side: usize| -> Vec<(&Case, &Json)> {
+        let both = cases.iter().zip(&data);
+        both.filter_map(|(case, data)| Some((case, data[side].as_ref()?)))
+            .collect()
+    };
+    let mut rows = BTreeSet::new();
+    for armada in ["helm", "operator"] {
+        let sandbox = Sandbox::with_sites();
+        sandbox.write("layercake.yaml", format!("armada: {armada}\n"));
+        write(&sandbox, &side(0));
+        sandbox.commit();
+        write(&sandbox, &side(1));
+        let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
+        let found = classes(&report);
+        let wrong: Vec<String> = cases
+            .iter()
+            .filter(|case| case.armada.as_deref().is_none_or(|it| it == armada))
+            .filter_map(|case| {
+                rows.insert(case.row);
+                let classes = found.get(&*case.name);
+                let expected = BTreeSet::from([&*case.class]);
+                (classes != Some(&expected)).then(|| format!("{armada}: {case:?}: {classes:?}"))
+            })
+            .collect();
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+    assert!(rows.len() > 190, "{} rows have cases", rows.len());
+}
+
+/// The table names the lines that show what each row says.
+#[test]
+fn each_row_of_the_table_has_a_source() {
+    let sandbox = Sandbox::outside_git();
+    let classes = sandbox.run(&["explain", "consequence"]).stdout;
+    let mut rows = 0;
+    for class in classes.lines().filter_map(|line| line.split(' ').next()) {
+        let ran = sandbox.run(&["explain", "consequence", class]);
+        assert_eq!(ran.code, 0, "{class}: {ran:?}");
+        for row in ran.stdout.split("\n\n").skip(1) {
+            rows += 1;
+            assert!(row.contains("\n  source: airshipit/"), "{class}: {row}");
+        }
+    }
+    assert!(rows >= 221, "{rows} rows");
+    let ran = sandbox.run(&["explain", "consequence", "upgrades"]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.stderr.contains("did you mean `upgrade`?"),
+        "{}",
+        ran.stderr
+    );
+}
+
+/// A site repository with one site: its definition and these documents.
+fn site(sandbox: &Sandbox, documents: &[(&str, &str, Json)]) {
+    sandbox.write("site/lab/site-definition.yaml", definition("lab", ""));
+    let texts = documents
+        .iter()
+        .map(|(schema, name, data)| document(schema, name, data));
+    sandbox.write("site/lab/documents.yaml", texts.collect::<String>());
+}
+
+type Documents = Vec<(&'static str, &'static str, Json)>;
+
+/// Report of a comparison of two states of a site.
+fn compared(base: &Documents, head: &Documents) -> Json {
+    let sandbox = Sandbox::with_sites();
+    site(&sandbox, base);
+    sandbox.commit();
+    site(&sandbox, head);
+    sandbox.run(&["diff", "HEAD", "-o", "json"]).json()
+}
+
+fn chart(name: &'static str, data: Json) -> (&'static str, &'static str, Json) {
+    ("armada/Chart/v1", name, data)
+}
+
+fn deployed(charts: &[&str]) -> Documents {
+    vec![
+        (
+            "shipyard/DeploymentConfiguration/v1",
+            "deployment-configuration",
+            json!({"armada": {"manifest": "full-site"}}),
+        ),
+        (
+            "armada/Manifest/v1",
+            "full-site",
+            json!({"chart_groups": ["all"], "release_prefix": "one"}),
+        ),
+        (
+            "armada/ChartGroup/v1",
+            "all",
+            json!({"chart_group": charts}),
+        ),
+    ]
+}
+
+/// Actions, and the class and the cautions of each effect with the names of its outputs.
+fn asked(report: &Json) -> (Vec<String>, Vec<String>) {
+    let found = &report["consequences"][0];
+    let texts = |list: &Json| -> Vec<String> {
+        let items = list.as_array().into_iter().flatten();
+        items.map(|it| it.as_str().unwrap().to_owned()).collect()
+    };
+    let actions = found["actions"].as_array().unwrap().iter().map(|asked| {
+        let nodes = texts(&asked["nodes"]);
+        let action = asked["action"].as_str().unwrap();
+        [vec![action.to_owned()], nodes].concat().join(" ")
+    });
+    let effects = effects(report).map(|effect| {
+        let outputs = effect["outputs"].as_array().unwrap().iter();
+        let names: Vec<&str> = outputs.map(|it| it["name"].as_str().unwrap()).collect();
+        let cautions = texts(&effect["cautions"]);
+        let words = [
+            vec![effect["class"].as_str().unwrap().to_owned()],
+            cautions,
+            effect["armada"]
+                .as_str()
+                .map(str::to_owned)
+                .into_iter()
+                .collect(),
+        ];
+        format!("{}: {}", words.concat().join(" "), names.join(", "))
+    });
+    (actions.collect(), effects.collect())
+}
+
+#[test]
+fn charts_that_join_and_leave_a_manifest_are_installed_and_left() {
+    let charts = [
+        chart("api", json!({"values": {"a": 1}})),
+        chart("web", json!({})),
+    ];
+    let state = |names: &[&str]| [deployed(names), charts.to_vec()].concat();
+    let (actions, effects) = asked(&compared(&state(&["api"]), &state(&["web"])));
+    assert_eq!(actions, ["update_software"]);
+    assert_eq!(
+        effects,
+        ["install: web", "release-unmanaged release-unmanaged: api"]
+    );
+}
+
+#[test]
+fn order_of_a_group_is_only_an_order() {
+    let charts = [chart("api", json!({})), chart("web", json!({"a": 1}))];
+    let state = |names: &[&str]| [deployed(names), charts.to_vec()].concat();
+    let (actions, effects) = asked(&compared(&state(&["api", "web"]), &state(&["web", "api"])));
+    assert_eq!(effects, ["order: all"]);
+    assert_eq!(actions, Vec::<String>::new());
+}
+
+#[test]
+fn renamed_node_is_a_new_one_and_the_old_one_stays() {
+    let state =
+        |name| -> Documents { vec![("drydock/BaremetalNode/v1", name, json!({"oob": {}}))] };
+    let (actions, effects) = asked(&compared(&state("n1"), &state("n2")));
+    assert_eq!(actions, ["update_site"]);
+    assert_eq!(
+        effects,
+        ["node-deployed: n2", "node-removed node-stays: n1"]
+    );
+}
+
+#[test]
+fn only_update_site_deploys_a_chart_of_its_own_manifest() {
+    let state = |value: u8| {
+        let configuration =
+            json!({"armada": {"manifest": "full-site", "update_manifest": "other"}});
+        let other = ("armada/Manifest/v1", "other", json!({"chart_groups": []}));
+        let mut state = deployed(&["api"]);
+        state[0].2 = configuration;
+        [state, vec![other, chart("api", json!({"values": value}))]].concat()
+    };
+    let (actions, _) = asked(&compared(&state(1), &state(2)));
+    assert_eq!(actions, ["update_site"]);
+}
+
+#[test]
+fn cautions_name_what_an_upgrade_deletes_and_what_stays() {
+    let state = |release: &str, value: u8| {
+        let data = json!({
+            "release": release,
+            "values": {"a": value},
+            "upgrade": {"pre": {"delete": [{"type": "job"}]}},
+        });
+        [deployed(&["api"]), vec![chart("api", data)]].concat()
+    };
+    let (actions, effects) = asked(&compared(&state("a", 1), &state("b", 2)));
+    assert_eq!(actions, ["update_software"]);
+    assert_eq!(
+        effects,
+        [
+            "upgrade deletes-pods helm: api",
+            "upgrade deletes-pods reinstalls-on-failure operator: api",
+            "release-replaced old-release-stays: api",
+        ]
+    );
+}
+
+#[test]
+fn nodes_of_a_host_profile_are_named() {
+    let state = |kernel: &str, label: &str| -> Documents {
+        let profile = |name, data| ("drydock/HostProfile/v1", name, data);
+        let node = |name, data| ("drydock/BaremetalNode/v1", name, data);
+        vec![
+            profile("base", json!({"platform": {"kernel": kernel}})),
+            profile("worker", json!({"host_profile": "base"})),
+            node("n1", json!({"host_profile": "worker"})),
+            node("n2", json!({"host_profile": "base"})),
+            node("n3", json!({"metadata": {"owner_data": {"role": label}}})),
+        ]
+    };
+    let (actions, _) = asked(&compared(&state("hwe", "a"), &state("ga", "a")));
+    assert_eq!(actions, ["redeploy_server n1 n2"]);
+    let (actions, _) = asked(&compared(&state("hwe", "a"), &state("hwe", "b")));
+    assert_eq!(actions, ["relabel_nodes n3"]);
+}
+
+#[test]
+fn unknown_schemas_are_named() {
+    let state = |value: u8| -> Documents { vec![("own/Thing/v1", "thing", json!({"a": value}))] };
+    let report = compared(&state(1), &state(2));
+    let found = &report["consequences"][0];
+    assert_eq!(found["unknown_schemas"], json!(["own/Thing/v1"]));
+    assert_eq!(asked(&report), (Vec::new(), Vec::new()));
+}
