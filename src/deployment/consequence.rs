@@ -13,9 +13,9 @@ use crate::edit::EditId;
 use crate::graph::{DocId, Graph};
 use crate::render::Rendered;
 use crate::source::DocKey;
-use crate::yaml::Node;
 use crate::yaml::diff::Difference;
-use crate::yaml::path::{Location, children};
+use crate::yaml::path::{Location, Piece, children};
+use crate::yaml::{Key, Node};
 
 /// Consequences of the changes of all sites.
 #[derive(Debug, Default)]
@@ -138,7 +138,15 @@ pub(crate) fn consequences(
     changes: &[Change],
     chosen: Option<ArmadaKind>,
 ) -> SiteConsequences {
-    let count = |deployed| changes.iter().filter(|it| it.deployed == deployed).count();
+    let comparable = changes
+        .iter()
+        .filter(|it| it.status != Status::NotComparable);
+    let count = |deployed| {
+        comparable
+            .clone()
+            .filter(|it| it.deployed == deployed)
+            .count()
+    };
     let has_nodes = changes
         .iter()
         .any(|change| change.key.schema.starts_with("drydock/"));
@@ -146,11 +154,11 @@ pub(crate) fn consequences(
         side.filter(|_| has_nodes)
             .map(|side| Nodes::of(side.graph, side.rendered))
     });
-    let charts = sides.map(|side| side.map(charts).unwrap_or_default());
+    let releases = sides.map(|side| side.map(releases).unwrap_or_default());
     let of = |armada| {
         let mut found = Finding {
             sides,
-            charts: &charts,
+            releases: &releases,
             nodes: &nodes,
             armada,
             effects: BTreeMap::new(),
@@ -218,8 +226,7 @@ fn told_apart(helm: &Effects, operator: &Effects) -> Vec<Effect> {
 
 struct Finding<'s> {
     sides: [Option<&'s DeployedSide<'s>>; 2],
-    /// Charts that an action deploys on each side.
-    charts: &'s [DeployedCharts<'s>; 2],
+    releases: &'s [Releases<'s>; 2],
     nodes: &'s [Option<Nodes<'s>>; 2],
     armada: ArmadaKind,
     effects: Effects,
@@ -235,6 +242,12 @@ impl Finding<'_> {
         let schema = &*change.key.schema;
         if is_of_armada(schema) && !self.is_deployed_twice(change.output, schema) {
             return;
+        }
+        // A chart that others depend on is a part of their releases, and none of its own.
+        if is_chart(schema) && !self.is_release(&change.key) {
+            let key = Key::string("dependencies", change.at);
+            let place = Location(vec![Piece::Key(key)]);
+            return self.add_at(change, ChangeKind::Changed, &place);
         }
         let root = Location::root();
         match (change.status, &change.renamed_from) {
@@ -280,6 +293,12 @@ impl Finding<'_> {
                 None,
             ) => {}
         }
+    }
+
+    fn is_release(&self, key: &DocKey) -> bool {
+        self.releases
+            .iter()
+            .any(|releases| releases.contains_key(key))
     }
 
     fn is_deployed_twice(&self, output: Output, schema: &str) -> bool {
@@ -362,7 +381,7 @@ impl Finding<'_> {
     /// Adds the charts that are deployed on one side only, with the edits of all changed documents that
     /// decide it.
     fn add_memberships(&mut self, changes: &[Change]) {
-        let [base, head] = self.charts;
+        let [base, head] = self.releases;
         let deciding = changes.iter().filter(|change| {
             let schema = &*change.key.schema;
             is_of_armada(schema) || schema.starts_with("shipyard/DeploymentConfiguration/")
@@ -426,12 +445,11 @@ impl Finding<'_> {
     }
 }
 
-type DeployedCharts<'s> = BTreeMap<&'s DocKey, DocId>;
+type Releases<'s> = BTreeMap<&'s DocKey, DocId>;
 
-/// The charts that an action deploys, by name.
-fn charts<'s>(side: &DeployedSide<'s>) -> DeployedCharts<'s> {
-    let applied = side.deployment.applied.iter();
-    let charts = applied.flat_map(|applied| applied.charts.iter().copied());
+/// The charts that an action deploys as releases, by name.
+fn releases<'s>(side: &DeployedSide<'s>) -> Releases<'s> {
+    let charts = side.deployment.releases();
     charts
         .map(|doc| (&side.graph.recipe(doc).key, doc))
         .collect()

@@ -74,7 +74,9 @@ pub(crate) struct AppliedManifest {
     pub(crate) manifest: Option<DocId>,
     /// Its groups, in order.
     pub(crate) groups: Vec<DocId>,
-    /// Charts in the groups, and those that they depend on.
+    /// Charts in the groups: each is a release.
+    releases: BTreeSet<DocId>,
+    /// These, and the charts that they depend on.
     pub(crate) charts: BTreeSet<DocId>,
 }
 
@@ -124,6 +126,12 @@ impl Deployment {
             applied,
             deployed,
         }
+    }
+
+    /// Charts that an action deploys as releases.
+    fn releases(&self) -> impl Iterator<Item = DocId> {
+        let applied = self.applied.iter();
+        applied.flat_map(|applied| applied.releases.iter().copied())
     }
 
     /// Whether an output with this schema is deployed.
@@ -244,11 +252,12 @@ impl<'r> Armada<'r> {
         let name = named.map_or(Some(DEFAULT_MANIFEST), Node::as_str);
         let manifest = name.and_then(|name| self.named(Kind::Manifest, name));
         let groups = self.listed(manifest, "chart_groups", Kind::ChartGroup);
-        let mut charts = BTreeSet::new();
-        let mut next: Vec<DocId> = groups
+        let releases: BTreeSet<DocId> = groups
             .iter()
             .flat_map(|group| self.listed(Some(*group), "chart_group", Kind::Chart))
             .collect();
+        let mut charts = BTreeSet::new();
+        let mut next: Vec<DocId> = releases.iter().copied().collect();
         while let Some(chart) = next.pop() {
             if charts.insert(chart) {
                 next.extend(self.listed(Some(chart), "dependencies", Kind::Chart));
@@ -260,6 +269,7 @@ impl<'r> Armada<'r> {
             is_named: named.is_some(),
             manifest,
             groups,
+            releases,
             charts,
         }
     }

@@ -33,7 +33,9 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         &deployment,
         configuration,
     ));
-    found.extend(chart_in_no_manifest::found(facts, &deployment));
+    if facts.settings.want(&[&chart_in_no_manifest::RULE]) {
+        found.extend(chart_in_no_manifest::found(facts, &deployment));
+    }
 }
 
 /// Value of a key of `armada` in the configuration.

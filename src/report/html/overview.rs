@@ -106,7 +106,7 @@ impl HtmlPage<'_, '_> {
     pub(super) fn advice(&self) -> PageSection {
         let advice = &self.story.advice;
         let entry = |advice: &Advice| {
-            let lines = advice.lines.iter().map(|line| self.text(line));
+            let lines = advice.cautions.iter().map(|line| self.text(line));
             let lines: String = lines.map(|line| format!("<br>{line}")).collect();
             format!(
                 "<p class=\"entry\">{}{lines}</p>\n",

@@ -435,7 +435,7 @@ impl<'r> MarkdownPage<'_, 'r> {
         let mut items: Vec<String> = shown
             .iter()
             .map(|advice| {
-                let lines = std::iter::once(&advice.title).chain(&advice.lines);
+                let lines = std::iter::once(&advice.title).chain(&advice.cautions);
                 let lines: Vec<String> = lines.map(|line| self.text(line)).collect();
                 lines.join("<br>")
             })

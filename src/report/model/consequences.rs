@@ -118,6 +118,7 @@ fn actions(effects: &[Effect]) -> Vec<ReportedAction> {
         }
     }
     nodes.remove(&Action::None);
+    nodes.retain(|action, nodes| !action.names_nodes() || !nodes.is_empty());
     if nodes.contains_key(&Action::UpdateSite) {
         nodes.remove(&Action::UpdateSoftware);
     }

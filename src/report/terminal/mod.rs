@@ -410,15 +410,21 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
     }
 
     fn write_advice(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (shown, more) = self.limited(&self.story.advice);
+        /// Maximum number of entries, unless the run lists everything.
+        const MAX_ENTRIES: usize = 3;
+        let limit = self.options.limit.min(MAX_ENTRIES);
+        let (shown, more) = self.limited_to(limit, &self.story.advice);
         for advice in shown {
             writeln!(out, "{}", self.painter.paragraph(&advice.title, "", "  "))?;
-            for line in &advice.lines {
-                writeln!(out, "{}", self.painter.paragraph(line, "  ", "    "))?;
+            for caution in &advice.cautions {
+                writeln!(out, "{}", self.painter.paragraph(caution, "  ", "    "))?;
             }
-            writeln!(out)?;
         }
-        self.write_more(more, "answer for other sites", "", out)
+        self.write_more(more, "answer for other sites", "", out)?;
+        if shown.is_empty() {
+            return Ok(());
+        }
+        writeln!(out)
     }
 
     fn write_commits(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -374,6 +374,23 @@ fn charts_that_join_and_leave_a_manifest_are_installed_and_left() {
 }
 
 #[test]
+fn chart_that_others_depend_on_is_no_release() {
+    let state = |value: u8| {
+        let charts = vec![
+            chart("api", json!({"dependencies": ["toolkit"]})),
+            chart("toolkit", json!({"values": value})),
+        ];
+        [deployed(&["api"]), charts].concat()
+    };
+    let (actions, effects) = asked(&compared(&state(1), &state(2)));
+    assert_eq!(actions, Vec::<String>::new());
+    assert_eq!(
+        effects,
+        ["setting helm: toolkit", "inert operator: toolkit"]
+    );
+}
+
+#[test]
 fn order_of_a_group_is_only_an_order() {
     let charts = [chart("api", json!({})), chart("web", json!({"a": 1}))];
     let state = |names: &[&str]| [deployed(names), charts.to_vec()].concat();

@@ -207,8 +207,9 @@ fn each_changed_value_is_listed_once_with_its_causes() {
 #[test]
 #[ignore = "needs the recorded corpus"]
 fn changes_of_many_outputs_take_few_lines() {
-    const MAX_LINES: usize = 160;
-    const MAX_MEDIAN: usize = 60;
+    // Some of these lines say what the changes ask for.
+    const MAX_LINES: usize = 170;
+    const MAX_MEDIAN: usize = 66;
     const MAX_COMMENT: usize = 8_000;
     let sandbox = clone();
     let mut heights = Vec::new();
@@ -263,13 +264,14 @@ fn charts_that_lose_their_pins_come_with_their_edits() {
         &[
             "PASS no new findings · removes 72 values in 6 outputs · 32 outputs leave a pinned revision \
              or image",
-            "60 of 2176 outputs changed in all 6 sites (18 removed)",
+            "60 of 2176 outputs changed in all 6 sites, 33 of them deployed (18 removed)",
             "cinder, glance, heat, glance-aiab (aiab), heat-aiab (aiab) - .source.reference: 536eaed62d",
             ".source.type: git → tar versions.yaml:54 +2",
             ".source.location: https://opendev",
             "- .dependencies: - <name>-htk cinder.yaml:295 +2",
-            "6 × nfs-provisioner in all 6 sites - .source.reference: 97ce6d7d8e",
-            "removed in all 6 sites, by cinder.yaml:302 +2 cinder-htk, glance-htk, heat-htk",
+            "6 × nfs-provisioner in all 6 sites, 1 of them deployed - .source.reference: 97ce6d7d8e",
+            "removed in all 6 sites, 13 of them deployed, by cinder.yaml:302 +2 cinder-htk, glance-htk, \
+             heat-htk",
             ".source.type: local → tar",
             "4 × ucp-armada in all 4 sites of types foundry, sloop \
              .values.images.tags.image_repo_sync versions.yaml:778 + docker.io/docker:17.07.0",
@@ -285,7 +287,8 @@ fn renewed_certificates_are_one_entry_beside_the_charts_that_use_them() {
         &clone(),
         &["lint", "--from", "9964b93^", "--to", "9964b93"],
         &[
-            "91 of 404 outputs changed in 1 of 6 sites · 5 sites out of reach, not read · 9",
+            "91 of 404 outputs changed in 1 of 6 sites, 7 of them deployed · 5 sites out of reach, not \
+             read · 9",
             "82 secrets in seaworthy 35 × deckhand/Certificate/v1, 35 × deckhand/CertificateKey/v1, \
              5 × deckhand/CertificateAuthority/v1 (calico-etcd, calico-etcd-peer, kubernetes, \
              kubernetes-etcd, kubernetes-etcd-peer)",
