@@ -233,9 +233,6 @@ struct Finding<'s> {
     unknown: BTreeSet<Arc<str>>,
 }
 
-/// Maximum number of values of an added or removed collection that are looked up.
-const MAX_LEAVES: usize = 1000;
-
 impl Finding<'_> {
     /// Adds the rows for a change of an output that is there on both sides of what is deployed.
     fn add(&mut self, change: &Change) {
@@ -244,7 +241,8 @@ impl Finding<'_> {
             return;
         }
         // A chart that others depend on is a part of their releases, and none of its own.
-        if is_chart(schema) && !self.is_release(&change.key) {
+        let is_changed = change.status == Status::Changed;
+        if is_changed && is_chart(schema) && !self.is_release(&change.key) {
             let key = Key::string("dependencies", change.at);
             let place = Location(vec![Piece::Key(key)]);
             return self.add_at(change, ChangeKind::Changed, &place);
@@ -269,7 +267,7 @@ impl Finding<'_> {
             }
             (Status::Changed, None) => {
                 let schema = &*change.key.schema;
-                let is_row = |place: &Location, kind| TABLE.has_row_at(schema, &place.0, kind);
+                let is_whole = |place: &Location, kind| TABLE.is_whole(schema, &place.0, kind);
                 let mut lists = BTreeSet::new();
                 for difference in &change.data {
                     let list = member_list(schema, difference.location());
@@ -277,7 +275,7 @@ impl Finding<'_> {
                         lists.insert(list);
                         continue;
                     }
-                    for (place, kind) in places(difference, is_row) {
+                    for (place, kind) in places(difference, is_whole) {
                         self.add_at(change, kind, &place);
                     }
                 }
@@ -493,10 +491,10 @@ fn difference_at(change: &Change, list: &str) -> Location {
 }
 
 /// Changed places of a difference: the values inside of an added or removed collection, or the
-/// collection that a row for such changes names.
+/// collections that rows take as a whole.
 fn places(
     difference: &Difference,
-    is_row: impl Fn(&Location, ChangeKind) -> bool,
+    is_whole: impl Fn(&Location, ChangeKind) -> bool,
 ) -> Vec<(Location, ChangeKind)> {
     let location = difference.location();
     let (node, kind) = match (&difference.base, &difference.head) {
@@ -508,7 +506,7 @@ fn places(
     let mut next = vec![(location.clone(), node)];
     while let Some((place, node)) = next.pop() {
         let before = next.len();
-        if found.len() + before < MAX_LEAVES && !is_row(&place, kind) {
+        if !is_whole(&place, kind) {
             next.extend(children(node).map(|(piece, child)| (place.join(piece), child)));
         }
         if next.len() == before {

@@ -247,11 +247,17 @@ impl Table {
         Self { rows, by_kind }
     }
 
-    /// Whether a row names this place, and a change of this kind.
-    pub(crate) fn has_row_at(&self, schema: &str, place: &[Piece], kind: ChangeKind) -> bool {
-        self.of_schema(schema).any(|(_, row)| {
-            row.at.len() == place.len() && row.changes.contains(&kind) && row.is_at(place)
-        })
+    /// Whether rows take a collection at this place as a whole: one names it and a change of this kind,
+    /// or none names a place inside.
+    pub(crate) fn is_whole(&self, schema: &str, place: &[Piece], kind: ChangeKind) -> bool {
+        let mut around = self.of_schema(schema).filter(|(_, row)| row.is_at(place));
+        let names_it = |row: &Row| row.at.len() == place.len() && row.changes.contains(&kind);
+        let mut is_inside = false;
+        let is_named = around.any(|(_, row)| {
+            is_inside |= row.at.len() > place.len();
+            names_it(row)
+        });
+        is_named || !is_inside
     }
 
     /// Rows for the kind of a schema, with their indices.
