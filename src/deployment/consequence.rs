@@ -169,6 +169,12 @@ pub(crate) fn consequences(
             found.add(change);
         }
         found.add_deleted_pods();
+        // Nothing runs yet at a new site.
+        if sides[0].is_none() {
+            for effect in found.effects.values_mut() {
+                effect.cautions.clear();
+            }
+        }
         found
     };
     let (mut effects, unknown) = match chosen {

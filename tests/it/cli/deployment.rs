@@ -467,6 +467,24 @@ fn nodes_of_a_host_profile_are_named() {
 }
 
 #[test]
+fn new_site_has_no_cautions() {
+    let sandbox = Sandbox::with_sites();
+    fs::remove_dir_all(sandbox.path("site/lab")).unwrap();
+    sandbox.commit();
+    let documents = [deployed(&["api"]), vec![chart("api", json!({}))]].concat();
+    site(&sandbox, &documents);
+    let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
+    let (actions, _) = asked(&report);
+    assert_eq!(actions, ["update_site"]);
+    let mut effects = effects(&report).peekable();
+    assert!(effects.peek().is_some());
+    assert!(
+        effects.all(|effect| effect["cautions"].is_null()),
+        "{report}"
+    );
+}
+
+#[test]
 fn unknown_schemas_are_named() {
     let state = |value: u8| -> Documents { vec![("own/Thing/v1", "thing", json!({"a": value}))] };
     let report = compared(&state(1), &state(2));
