@@ -272,7 +272,6 @@ impl Finding<'_> {
                 self.add_at(change, ChangeKind::DocumentAdded, &root);
             }
             (Status::Changed, None) => {
-                let schema = &*change.key.schema;
                 let is_whole = |place: &Location, kind| TABLE.is_whole(schema, &place.0, kind);
                 let mut lists = BTreeSet::new();
                 for difference in &change.data {
@@ -370,16 +369,10 @@ impl Finding<'_> {
                 action: action(row, side.deployment.of_output(doc, &key.schema)),
                 then: row.then,
                 cautions: row.caution.into_iter().collect(),
-                nodes: Vec::new(),
+                nodes: concerned(self.nodes, output, key),
             });
         effect.places.insert(Place::of(place));
         effect.edits.extend(edits);
-        let names = [(output.base, &self.nodes[0]), (output.head, &self.nodes[1])]
-            .into_iter()
-            .filter_map(|(doc, nodes)| nodes.as_ref()?.concerned(doc?, &key.schema, &key.name))
-            .flatten();
-        let names: BTreeSet<&str> = names.collect();
-        effect.nodes = names.into_iter().map(Arc::from).collect();
     }
 
     /// Adds the charts that are deployed on one side only, with the edits of all changed documents that
@@ -427,26 +420,30 @@ impl Finding<'_> {
     /// An upgrade of a chart with `upgrade.pre.delete` deletes jobs and pods.
     fn add_deleted_pods(&mut self) {
         let Some(head) = self.sides[1] else { return };
-        let deletes = |key: &DocKey| {
-            let mut outputs = head.graph.outputs();
-            let doc = outputs
-                .find(|(_, recipe)| recipe.key == *key)
-                .map(|(doc, _)| doc);
-            doc.and_then(|doc| {
-                head.rendered
-                    .data(doc)?
-                    .get("upgrade")?
-                    .get("pre")?
-                    .get("delete")
+        let deleting: BTreeSet<&DocKey> = head
+            .graph
+            .outputs()
+            .filter(|(doc, recipe)| {
+                is_chart(&recipe.key.schema) && deletes_pods(head.rendered.data(*doc))
             })
-            .is_some_and(|delete| !delete.value.is_falsy())
-        };
+            .map(|(_, recipe)| &recipe.key)
+            .collect();
         for effect in self.effects.values_mut() {
-            if effect.class == Class::Upgrade && deletes(&effect.output) {
+            if effect.class == Class::Upgrade && deleting.contains(&effect.output) {
                 effect.cautions.insert(Caution::DeletesPods);
             }
         }
     }
+}
+
+/// Names of the nodes that an output concerns on either side.
+fn concerned(nodes: &[Option<Nodes<'_>>; 2], output: Output, key: &DocKey) -> Vec<Arc<str>> {
+    let sides = [output.base, output.head].into_iter().zip(nodes);
+    let names: BTreeSet<&str> = sides
+        .filter_map(|(doc, nodes)| nodes.as_ref()?.concerned(doc?, &key.schema, &key.name))
+        .flatten()
+        .collect();
+    names.into_iter().map(Arc::from).collect()
 }
 
 type Releases<'s> = BTreeMap<&'s DocKey, DocId>;
@@ -457,6 +454,12 @@ fn releases<'s>(side: &DeployedSide<'s>) -> Releases<'s> {
     charts
         .map(|doc| (&side.graph.recipe(doc).key, doc))
         .collect()
+}
+
+/// Whether the data of a chart have `upgrade.pre.delete`.
+fn deletes_pods(data: Option<&Node>) -> bool {
+    data.and_then(|data| data.get("upgrade")?.get("pre")?.get("delete"))
+        .is_some_and(|delete| !delete.value.is_falsy())
 }
 
 fn chart_name(data: Option<&Node>) -> Option<&str> {
