@@ -108,10 +108,9 @@ impl HtmlPage<'_, '_> {
         let entry = |advice: &Advice| {
             let lines = advice.cautions.iter().map(|line| self.text(line));
             let lines: String = lines.map(|line| format!("<br>{line}")).collect();
-            format!(
-                "<p class=\"entry\">{}{lines}</p>\n",
-                self.text(&advice.title)
-            )
+            let attributes = filter::of_sites(&advice.sites);
+            let title = self.text(&advice.title);
+            format!("<p class=\"entry\" tabindex=\"-1\"{attributes}>{title}{lines}</p>\n")
         };
         PageSection {
             id: "actions",

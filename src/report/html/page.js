@@ -31,7 +31,7 @@
     });
   }
 
-  // Whether a part has a value of each filter; a row of the site table has only sites.
+  // Whether a part has a value of each filter; rows of the site table and actions have only sites.
   function matchesFilters(part) {
     return filters.every(({ id, value }) => {
       const data = part.dataset[id];
@@ -144,7 +144,7 @@
   function addFilterOptions() {
     for (const control of filters) {
       if (control.id !== 'site') {
-        const lists = [...entries, ...findings].map((part) => part.dataset[control.id].split('|'));
+        const lists = [...entries, ...findings].map((part) => (part.dataset[control.id] ?? '').split('|'));
         const values = [...new Set(lists.flat())].filter((it) => it !== '').sort();
         control.append(...values.map((value) => new Option(value, value)));
       }

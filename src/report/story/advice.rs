@@ -15,6 +15,7 @@ use crate::report::{counted, first_few, present};
 
 /// Advice for sites with the same answer.
 pub(crate) struct Advice {
+    pub(crate) sites: SiteIndices,
     /// The sites, the actions that they need, and what these do.
     pub(crate) title: StyledText,
     /// Cautions, at most [`Advice::MAX_CAUTIONS`], and the number of others.
@@ -75,6 +76,7 @@ impl Advice {
                     })
                     .join(asked(found)),
                 cautions: cautions(found, report),
+                sites,
             })
             .collect()
     }
