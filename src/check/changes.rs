@@ -174,7 +174,7 @@ impl Workspace {
                 ..SiteReach::default()
             }));
         if let Some(numbers) = limit(&sides, &mut comparison, &mut findings, &concerned) {
-            consequences.keep(&|_| true, &numbers);
+            consequences.keep(&|_| true, &numbers, &comparison);
         }
         let depends_on_others = leave_undecided_out(&sides, &mut findings);
         let files = edited.iter().map(|(file, _)| loaded.sources.get(*file));

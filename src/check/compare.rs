@@ -4,9 +4,9 @@
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::mem;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, OnceLock};
 
 use super::configuration::MetSources;
 use super::edited::{SetPair, Sides};
@@ -176,7 +176,7 @@ impl Compared {
 
     fn renumber(&mut self, numbers: &[Option<EditId>], is_wanted: &dyn Fn(&DocKey) -> bool) {
         self.findings.renumber(numbers);
-        self.consequences.keep(is_wanted, numbers);
+        self.consequences.keep(is_wanted, numbers, &self.comparison);
     }
 
     /// Leaves out outputs that are only rendered, as [`Comparison::keep_deployed`].
@@ -540,7 +540,7 @@ impl<'a> SiteRun<'_, 'a> {
                 return Vec::new();
             }
             renderer.with(is_chosen, &|_| Extent::All, |related, rendered| {
-                judged(&related.facts(loaded, &rendered), known)
+                judged(&related.facts(loaded, &rendered, &OnceLock::new()), known)
             })
         };
         let documents = head.map_or(0, |head| head.related.site.documents.len());

@@ -2,7 +2,7 @@
 //! or on both sides, are rendered and judged once.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
@@ -79,6 +79,7 @@ impl SiteWork<'_> {
 pub(super) struct OneSide<'a> {
     pub(super) related: Related<'a>,
     pub(super) rendered: Rendered,
+    deployment: OnceLock<Deployment>,
     pub(super) findings: Vec<Diagnostic>,
     /// Documents without Deckhand metadata.
     no_metadata: Whole,
@@ -128,7 +129,8 @@ impl<'a> OneSide<'a> {
             let is_made = |doc: DocId| rendered.is_wanted(doc) && !rendered.is_taken(doc);
             outputs.filter(|(doc, _)| is_made(*doc)).count()
         });
-        let facts = related.facts(loaded, &rendered);
+        let deployment = OnceLock::new();
+        let facts = related.facts(loaded, &rendered, &deployment);
         let mut findings = match work.kind {
             Work::Judge | Work::Render => time(Stage::Rules, || judged(&facts, known)),
             Work::Merge => time(Stage::Rules, || rules::report_sets(&facts)),
@@ -154,6 +156,7 @@ impl<'a> OneSide<'a> {
         Self {
             related,
             rendered,
+            deployment,
             findings,
             no_metadata,
         }
@@ -195,7 +198,9 @@ impl<'a> OneSide<'a> {
         DeployedSide {
             graph,
             rendered,
-            deployment: Deployment::of(graph, rendered),
+            deployment: self
+                .deployment
+                .get_or_init(|| Deployment::of(graph, rendered)),
         }
     }
 
@@ -327,9 +332,10 @@ impl Slips<'_, '_> {
         );
         let known_tables = (&tables(plan, known)[..], Matching::Values);
         let rendered = render_with(&site.graph, known_tables, Extent::All);
+        let deployment = OnceLock::new();
         let facts = SiteFacts {
             are_shown: false,
-            ..site.facts(loaded, &rendered)
+            ..site.facts(loaded, &rendered, &deployment)
         };
         judged(&facts, known)
     }
@@ -480,14 +486,20 @@ impl<'a> Related<'a> {
         }
     }
 
-    /// Facts for the rules.
-    pub(super) fn facts<'s>(&'s self, loaded: &'s Loaded, rendered: &'s Rendered) -> SiteFacts<'s> {
+    /// Facts for the rules. What of the site is deployed is found when a rule first asks for it.
+    pub(super) fn facts<'s>(
+        &'s self,
+        loaded: &'s Loaded,
+        rendered: &'s Rendered,
+        deployment: &'s OnceLock<Deployment>,
+    ) -> SiteFacts<'s> {
         SiteFacts {
             sources: &loaded.sources,
             site: &self.site,
             sets: &self.sets,
             graph: &self.graph,
             rendered,
+            deployment,
             schemas: &loaded.schemas,
             settings: &loaded.settings,
             are_shown: true,

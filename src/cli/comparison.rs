@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use layercake::check::{Checked, CheckedSite};
+use layercake::check::{Checked, CheckedSite, Compared};
 use layercake::commands::compare::{ComparisonOutcome, ComparisonRequest, SitesToRead, Verify};
 use layercake::commands::configuration::{self, ConfigurationSource, FoundConfiguration};
 use layercake::commands::documents::DocumentGlobs;
@@ -699,7 +699,11 @@ pub(super) fn report_of_comparison(
     selection: &Selection,
     elapsed: Duration,
 ) -> Report {
-    let comparison = &outcome.compared.comparison;
+    let Compared {
+        comparison,
+        consequences,
+        ..
+    } = &outcome.compared;
     let run = ReportInput {
         verdict,
         repository: Some(outcome.repository.clone()),
@@ -707,8 +711,7 @@ pub(super) fn report_of_comparison(
         outputs: outcome.outputs,
         semantics: configuration::chosen_semantics(&outcome.configured, selection.meaning),
         timing: Timing::new(elapsed, times().as_ref()),
-        consequences: Some(&outcome.compared.consequences),
-        ..ReportInput::of_comparison(outcome.sides.clone(), comparison, findings)
+        ..ReportInput::of_comparison(outcome.sides.clone(), comparison, consequences, findings)
     };
     let checked = &outcome.compared.checked;
     let DocumentGlobs { schemas, names } = &outcome.documents;

@@ -2,12 +2,13 @@
 //! them, and for which charts and nodes.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::nodes::Nodes;
 use super::table::{Action, ArmadaKind, Caution, ChangeKind, Changed, Class, Row, TABLE};
-use super::{Deployment, ManifestAction, is_chart, is_of_armada};
+use super::{Deployment, ManifestAction, is_chart, is_configuration, is_of_armada};
+use crate::compare::reach::Comparison;
 use crate::compare::{Change, Deployed, Output, Status};
 use crate::edit::EditId;
 use crate::graph::{DocId, Graph};
@@ -25,10 +26,25 @@ pub struct Consequences {
 }
 
 impl Consequences {
-    /// Keeps the effects of wanted outputs, with the new ids of their edits.
-    pub(crate) fn keep(&mut self, is_wanted: &dyn Fn(&DocKey) -> bool, numbers: &[Option<EditId>]) {
-        for (_, found) in &mut self.of_sites {
-            found.keep(is_wanted, numbers);
+    /// Keeps the effects of wanted outputs, with the new ids of their edits, and the unknown schemas of
+    /// the changed outputs that `left` still has.
+    pub(crate) fn keep(
+        &mut self,
+        is_wanted: &dyn Fn(&DocKey) -> bool,
+        numbers: &[Option<EditId>],
+        left: &Comparison,
+    ) {
+        let mut schemas: HashMap<Option<&str>, HashSet<&str>> = HashMap::new();
+        for change in &left.outputs {
+            let of_site = schemas.entry(change.site.as_deref()).or_default();
+            of_site.insert(&change.key.schema);
+        }
+        for (site, found) in &mut self.of_sites {
+            let of_site = schemas.get(&site.as_deref());
+            found
+                .unknown
+                .retain(|schema| of_site.is_some_and(|schemas| schemas.contains(&**schema)));
+            found.keep_effects(is_wanted, numbers);
         }
     }
 }
@@ -42,16 +58,12 @@ pub(crate) struct SiteConsequences {
     pub(crate) is_configured: bool,
     /// Schemas of changed outputs that the table does not have.
     pub(crate) unknown: BTreeSet<Arc<str>>,
-    /// Number of changed outputs that no action deploys.
-    pub(crate) rendered_only: usize,
-    /// Number of changed outputs for which it is not known whether an action deploys them.
-    pub(crate) not_known: usize,
 }
 
 impl SiteConsequences {
     /// Keeps the effects of wanted outputs, with the new ids of their edits; those without an edit are
     /// left out.
-    pub(crate) fn keep(&mut self, is_wanted: &dyn Fn(&DocKey) -> bool, numbers: &[Option<EditId>]) {
+    fn keep_effects(&mut self, is_wanted: &dyn Fn(&DocKey) -> bool, numbers: &[Option<EditId>]) {
         self.effects.retain_mut(|effect| {
             effect.edits = effect
                 .edits
@@ -62,10 +74,9 @@ impl SiteConsequences {
         });
     }
 
-    /// Whether a report has nothing to say about them.
+    /// Whether the table says nothing about the changes.
     pub(crate) fn is_empty(&self) -> bool {
-        let counts = [self.rendered_only, self.not_known, self.effects.len()];
-        counts == [0; 3] && self.unknown.is_empty()
+        self.effects.is_empty() && self.unknown.is_empty()
     }
 }
 
@@ -129,7 +140,7 @@ impl Ord for Place {
 pub(crate) struct DeployedSide<'s> {
     pub(crate) graph: &'s Graph,
     pub(crate) rendered: &'s Rendered,
-    pub(crate) deployment: Deployment,
+    pub(crate) deployment: &'s Deployment,
 }
 
 /// Finds the consequences of the changes between two sides of a site, for the `chosen` Armada or both.
@@ -138,15 +149,6 @@ pub(crate) fn consequences(
     changes: &[Change],
     chosen: Option<ArmadaKind>,
 ) -> SiteConsequences {
-    let comparable = changes
-        .iter()
-        .filter(|it| it.status != Status::NotComparable);
-    let count = |deployed| {
-        comparable
-            .clone()
-            .filter(|it| it.deployed == deployed)
-            .count()
-    };
     let has_nodes = changes
         .iter()
         .any(|change| change.key.schema.starts_with("drydock/"));
@@ -198,8 +200,6 @@ pub(crate) fn consequences(
             .into_iter()
             .flatten()
             .any(|side| side.deployment.configuration.is_some()),
-        rendered_only: count(Deployed::RenderedOnly),
-        not_known: count(Deployed::NotKnown),
     }
 }
 
@@ -381,7 +381,7 @@ impl Finding<'_> {
         let [base, head] = self.releases;
         let deciding = changes.iter().filter(|change| {
             let schema = &*change.key.schema;
-            is_of_armada(schema) || schema.starts_with("shipyard/DeploymentConfiguration/")
+            is_of_armada(schema) || is_configuration(schema)
         });
         let edits_for = |key: &DocKey| -> BTreeSet<EditId> {
             let own = deciding.clone().filter(|change| change.key == *key);

@@ -1,4 +1,4 @@
-//! What of a rendered site is deployed. An action of Shipyard applies the manifest that the site's
+//! Which outputs of a site are deployed. An action of Shipyard applies the manifest that the site's
 //! `DeploymentConfiguration` names, and Armada reads the groups and charts that the manifest leads to
 //! (armada `handlers/manifest.py`). No action reads other charts.
 
@@ -36,12 +36,14 @@ impl ManifestAction {
         }
     }
 
+    /// Number of the action as an applier.
+    fn number(self) -> usize {
+        self as usize
+    }
+
     /// Whether it is one of the appliers.
     pub(crate) fn is_in(self, appliers: Appliers) -> bool {
-        Self::ALL
-            .into_iter()
-            .position(|action| action == self)
-            .is_some_and(|number| appliers.has(number))
+        appliers.has(self.number())
     }
 
     pub(crate) fn as_str(self) -> &'static str {
@@ -52,7 +54,7 @@ impl ManifestAction {
     }
 }
 
-/// What of one side of a site is deployed.
+/// The outputs of one side of a site that are deployed.
 #[derive(Debug, Default)]
 pub(crate) struct Deployment {
     /// The site's `DeploymentConfiguration`.
@@ -103,7 +105,7 @@ impl Deployment {
             .collect()
     }
 
-    /// What of a rendered site is deployed.
+    /// Finds what is deployed of a rendered site.
     pub(crate) fn of(graph: &Graph, rendered: &Rendered) -> Self {
         let Some(configuration) = configuration(graph) else {
             return Self::default();
@@ -116,9 +118,10 @@ impl Deployment {
             .map(|action| armada.applied(data, action))
             .into();
         let mut deployed: BTreeMap<DocId, Appliers> = BTreeMap::new();
-        for (number, applied) in applied.iter().enumerate() {
+        for applied in &applied {
             for doc in applied.documents() {
-                deployed.entry(doc).or_default().add(number);
+                let appliers = deployed.entry(doc).or_default();
+                appliers.add(applied.action.number());
             }
         }
         Self {
@@ -183,6 +186,11 @@ pub(crate) fn configuration(graph: &Graph) -> Option<DocId> {
 /// Whether a schema is that of documents which only Armada reads.
 pub(crate) fn is_of_armada(schema: &str) -> bool {
     Kind::ALL.iter().any(|kind| kind.is_of(schema))
+}
+
+/// Whether a schema is that of the configuration, in any version.
+fn is_configuration(schema: &str) -> bool {
+    schema.starts_with("shipyard/DeploymentConfiguration/")
 }
 
 /// Whether a schema is that of charts.

@@ -2,7 +2,7 @@
 
 use super::SiteFacts;
 use crate::compare::Deployed;
-use crate::deployment::{Deployment, is_chart};
+use crate::deployment::is_chart;
 use crate::diagnostic::{Diagnostic, Label};
 
 super::rule!(
@@ -12,17 +12,14 @@ super::rule!(
 );
 
 /// The charts that no manifest of the site's configuration leads to.
-pub(super) fn found<'f>(
-    facts: &'f SiteFacts<'_>,
-    deployment: &'f Deployment,
-) -> impl Iterator<Item = Diagnostic> + use<'f> {
+pub(super) fn found<'f>(facts: &'f SiteFacts<'_>) -> impl Iterator<Item = Diagnostic> + use<'f> {
     let charts = facts
         .graph
         .outputs()
         .filter(|(_, recipe)| is_chart(&recipe.key.schema));
     charts
         .filter(|(doc, recipe)| {
-            deployment.of_output(*doc, &recipe.key.schema) == Deployed::RenderedOnly
+            facts.deployment().of_output(*doc, &recipe.key.schema) == Deployed::RenderedOnly
         })
         .map(|(doc, _)| {
             let document = facts.document(doc);

@@ -8,10 +8,11 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use rayon::prelude::*;
 
+use crate::deployment::Deployment;
 use crate::diagnostic::{Diagnostic, Label, Rule, Trait};
 use crate::graph::{DocId, Graph, Op, Substitution};
 use crate::guard::{Place, guarded};
@@ -560,6 +561,8 @@ pub(crate) struct SiteFacts<'a> {
     pub(crate) graph: &'a Graph,
     /// Results of rendering the recipes.
     pub(crate) rendered: &'a Rendered,
+    /// What of the site is deployed, once it was asked for.
+    pub(crate) deployment: &'a OnceLock<Deployment>,
     /// Schemas of the run.
     pub(crate) schemas: &'a Schemas,
     /// Configuration of the rules.
@@ -570,6 +573,12 @@ pub(crate) struct SiteFacts<'a> {
 }
 
 impl SiteFacts<'_> {
+    /// What of the site is deployed.
+    pub(crate) fn deployment(&self) -> &Deployment {
+        self.deployment
+            .get_or_init(|| Deployment::of(self.graph, self.rendered))
+    }
+
     /// Returns a document of the site.
     pub(crate) fn document(&self, doc: DocId) -> &Document {
         self.site.document(doc)

@@ -4,7 +4,7 @@
 //! `update-manifest-default` and `chart-in-no-manifest`.
 
 use super::{SiteFacts, chart_in_no_manifest, update_manifest_default};
-use crate::deployment::{AppliedManifest, Deployment, manifests};
+use crate::deployment::{AppliedManifest, manifests};
 use crate::diagnostic::{Diagnostic, Label, NeededBy};
 use crate::graph::DocId;
 use crate::near::nearest;
@@ -16,7 +16,7 @@ super::rule!(
 );
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let deployment = Deployment::of(facts.graph, facts.rendered);
+    let deployment = facts.deployment();
     let Some(configuration) = deployment.configuration else {
         return;
     };
@@ -28,13 +28,9 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         let named = named(facts, configuration, applied.action.manifest_key())?;
         Some(report(facts, configuration, applied, named))
     }));
-    found.extend(update_manifest_default::found(
-        facts,
-        &deployment,
-        configuration,
-    ));
+    found.extend(update_manifest_default::found(facts, configuration));
     if facts.settings.want(&[&chart_in_no_manifest::RULE]) {
-        found.extend(chart_in_no_manifest::found(facts, &deployment));
+        found.extend(chart_in_no_manifest::found(facts));
     }
 }
 

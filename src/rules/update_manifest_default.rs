@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::unknown_manifest::named;
 use super::{SiteFacts, title};
-use crate::deployment::{DEFAULT_MANIFEST, Deployment};
+use crate::deployment::DEFAULT_MANIFEST;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::near;
@@ -18,12 +18,8 @@ super::rule!(
 
 /// The finding of a site whose configuration names no `update_manifest`, if the default one has other
 /// charts than the one that it names.
-pub(super) fn found(
-    facts: &SiteFacts<'_>,
-    deployment: &Deployment,
-    configuration: DocId,
-) -> Option<Diagnostic> {
-    let [of_site, of_software] = &deployment.applied[..] else {
+pub(super) fn found(facts: &SiteFacts<'_>, configuration: DocId) -> Option<Diagnostic> {
+    let [of_site, of_software] = &facts.deployment().applied[..] else {
         return None;
     };
     let is_default = !of_software.is_named && of_software.manifest.is_some();

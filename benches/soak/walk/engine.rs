@@ -194,7 +194,12 @@ impl BothSeen {
             ..ReportedComparison::of_kinds(SideKind::Index, SideKind::Worktree)
         };
         let findings = self.compared.findings.reported(false, &checked.sources);
-        let run = ReportInput::of_comparison(sides, &self.compared.comparison, Some(&findings));
+        let run = ReportInput::of_comparison(
+            sides,
+            &self.compared.comparison,
+            &self.compared.consequences,
+            Some(&findings),
+        );
         let mut text = Vec::new();
         let options = FormatOptions {
             listing,

@@ -9,7 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::id::{EditRef, SetRef};
 use super::is_default;
 use super::sites::SiteSets;
-use crate::deployment::{Action, ArmadaKind, Caution, Class, Effect, Row, SiteConsequences, TABLE};
+use crate::compare::reach::Comparison;
+use crate::compare::{Deployed, DeployedCounts, Status};
+use crate::deployment::{
+    Action, ArmadaKind, Caution, Class, Consequences, Effect, Row, SiteConsequences, TABLE,
+};
 use crate::report::View;
 use crate::source::DocKey;
 
@@ -70,6 +74,9 @@ pub(crate) struct ReportedEffect {
     pub(crate) outputs: Vec<DocKey>,
     /// The first changed places in them.
     pub(crate) paths: Vec<String>,
+    /// Number of other changed places.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) more_paths: usize,
     /// Edits behind the changes.
     pub(crate) edits: Vec<EditRef>,
     /// Nodes concerned.
@@ -82,28 +89,51 @@ const MAX_PATHS: usize = 5;
 
 /// Consequences of all sites; those of equal ones are listed once.
 pub(super) fn reported(
-    of_sites: &[(Option<Arc<str>>, SiteConsequences)],
+    consequences: &Consequences,
+    comparison: &Comparison,
     sets: &mut SiteSets,
     view: &View<'_>,
 ) -> Vec<ReportedConsequences> {
-    let mut alike: BTreeMap<&SiteConsequences, Vec<Option<&Arc<str>>>> = BTreeMap::new();
-    for (site, found) in of_sites.iter().filter(|(_, found)| !found.is_empty()) {
-        alike.entry(found).or_default().push(site.as_ref());
+    let counts = counts(comparison);
+    let mut alike: BTreeMap<(&SiteConsequences, DeployedCounts), Vec<Option<&Arc<str>>>> =
+        BTreeMap::new();
+    for (site, found) in &consequences.of_sites {
+        let counts = counts.get(&site.as_deref()).copied().unwrap_or_default();
+        if !found.is_empty() || counts.rendered_only + counts.deployment_not_known > 0 {
+            alike
+                .entry((found, counts))
+                .or_default()
+                .push(site.as_ref());
+        }
     }
     let mut alike: Vec<_> = alike.into_iter().collect();
     alike.sort_by_key(|(_, sites)| sites[0]);
     alike
         .into_iter()
-        .map(|(found, sites)| ReportedConsequences {
+        .map(|((found, counts), sites)| ReportedConsequences {
             sites: sets.set_of(sites),
             configured: found.is_configured,
             actions: actions(&found.effects),
             effects: effects(&found.effects, view),
             unknown_schemas: found.unknown.iter().map(ToString::to_string).collect(),
-            rendered_only: found.rendered_only,
-            deployment_not_known: found.not_known,
+            rendered_only: counts.rendered_only,
+            deployment_not_known: counts.deployment_not_known,
         })
         .collect()
+}
+
+/// Numbers of changed outputs in each site that are only rendered, and for which it is not known.
+fn counts(comparison: &Comparison) -> BTreeMap<Option<&str>, DeployedCounts> {
+    let mut counts: BTreeMap<_, DeployedCounts> = BTreeMap::new();
+    for change in &comparison.outputs {
+        let is_counted = matches!(change.deployed, Deployed::RenderedOnly | Deployed::NotKnown)
+            && change.status != Status::NotComparable;
+        if is_counted {
+            let of_site = counts.entry(change.site.as_deref()).or_default();
+            of_site.add(change.deployed, 1);
+        }
+    }
+    counts
 }
 
 /// The actions for these effects: the largest one that deploys all, then those for nodes.
@@ -172,6 +202,7 @@ impl ReportedEffect {
             action: first.action,
             then: first.then,
             outputs: effects.iter().map(|effect| effect.output.clone()).collect(),
+            more_paths: paths.len().saturating_sub(MAX_PATHS),
             paths: paths.into_iter().take(MAX_PATHS).collect(),
             edits: edits.into_iter().collect(),
             nodes: first.nodes.iter().map(ToString::to_string).collect(),

@@ -342,8 +342,6 @@ pub struct ReportInput<'a> {
     pub repositories: &'a [source::UsedRepository],
     /// Rendered and compared sides.
     pub checked: CheckedSides<'a>,
-    /// What the changes ask of the operator of each site.
-    pub consequences: Option<&'a Consequences>,
     /// Number of outputs of the head side.
     pub outputs: usize,
     /// Semantics used to render documents.
@@ -372,6 +370,8 @@ pub enum CheckedSides<'a> {
         sides: Box<ReportedComparison>,
         /// The changes.
         comparison: &'a Compared,
+        /// What they ask of the operator of each site.
+        consequences: &'a Consequences,
         /// Findings to list; `None` if rules were not checked.
         findings: Option<&'a triage::ComparedFindings>,
     },
@@ -393,11 +393,13 @@ impl<'a> ReportInput<'a> {
     pub fn of_comparison(
         sides: ReportedComparison,
         comparison: &'a Compared,
+        consequences: &'a Consequences,
         findings: Option<&'a triage::ComparedFindings>,
     ) -> Self {
         Self::new(CheckedSides::Two {
             sides: Box::new(sides),
             comparison,
+            consequences,
             findings,
         })
     }
@@ -412,7 +414,6 @@ impl<'a> ReportInput<'a> {
             repository: None,
             repositories: &[],
             checked,
-            consequences: None,
             outputs: 0,
             semantics: ChosenSemantics {
                 meaning: ReportedSemantics::Documented,
@@ -464,15 +465,18 @@ impl Report {
             .cloned();
         let mut sets = SiteSets::new(run.checked.sites(), named);
         let texts = LineCollector::of(found.iter().map(|it| it.diagnostic), view);
-        let (changes, unlisted) = match &run.checked {
-            CheckedSides::One { .. } => (ReportedChanges::default(), Unlisted::default()),
-            CheckedSides::Two { comparison, .. } => (
+        let (changes, consequences, unlisted) = match &run.checked {
+            CheckedSides::One { .. } => Default::default(),
+            CheckedSides::Two {
+                comparison,
+                consequences,
+                ..
+            } => (
                 ReportedChanges::new(comparison, &mut sets, view),
+                consequences::reported(consequences, comparison, &mut sets, view),
                 comparison.unlisted,
             ),
         };
-        let of_sites = run.consequences.map_or(&[][..], |it| &it.of_sites);
-        let consequences = consequences::reported(of_sites, &mut sets, view);
         let findings = finding::findings(&found, &texts, &mut sets, view);
         let repositories = repositories::used(run.repositories, &mut sets, view);
         let documents = run.checked.documents();

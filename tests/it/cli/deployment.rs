@@ -492,3 +492,36 @@ fn unknown_schemas_are_named() {
     assert_eq!(found["unknown_schemas"], json!(["own/Thing/v1"]));
     assert_eq!(asked(&report), (Vec::new(), Vec::new()));
 }
+
+/// A count stays that of the listed outputs.
+#[test]
+fn numbers_are_those_of_the_chosen_outputs() {
+    let sandbox = Sandbox::with_sites();
+    let state = |value: u8| {
+        let charts = ["api", "left", "web"].map(|name| chart(name, json!({"values": value})));
+        let other = vec![("own/Thing/v1", "thing", json!({"a": value}))];
+        [deployed(&["api", "web"]), charts.to_vec(), other].concat()
+    };
+    sandbox.write("layercake.yaml", "armada: helm\n");
+    site(&sandbox, &state(1));
+    sandbox.commit();
+    site(&sandbox, &state(2));
+    let cases = [
+        (vec![], 2, 1, true),
+        (vec!["--name", "api"], 1, 0, false),
+        (vec!["--name", "left"], 0, 1, false),
+        (vec!["--name", "thing"], 0, 0, true),
+        (vec!["--schema", "armada/*"], 2, 1, false),
+        (vec!["--deployed"], 2, 0, true),
+    ];
+    for (flags, outputs, rendered_only, is_unknown) in cases {
+        let report = sandbox.run(&[&["diff", "HEAD", "-o", "json"], &flags[..]].concat());
+        let report = report.json();
+        let found = &report["consequences"][0];
+        let of_effects = effects(&report).map(|effect| effect["outputs"].as_array().unwrap().len());
+        assert_eq!(of_effects.sum::<usize>(), outputs, "{flags:?} {report}");
+        let count = found["rendered_only"].as_u64().unwrap_or_default();
+        assert_eq!(count, rendered_only, "{flags:?}");
+        assert_eq!(!found["unknown_schemas"].is_null(), is_unknown, "{flags:?}");
+    }
+}

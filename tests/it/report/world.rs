@@ -8,6 +8,7 @@ use layercake::compare::reach::{Comparison, EditReach, Group, Shield, SiteReach,
 use layercake::compare::{
     Cause, Change, Deployed, DeployedCounts, Hop, Output, PlaceCauses, Proof, Status, Via,
 };
+use layercake::deployment::Consequences;
 use layercake::edit::{Edit, EditId, EditKind, Part, Text};
 use layercake::report::model::{self, Report, ReportInput, ReportedRepository, SideKind, Timing};
 use layercake::report::{
@@ -418,6 +419,7 @@ impl World {
     pub fn report(&self) -> Report {
         let findings = self.findings.as_ref();
         let name = "treasuremap".to_owned();
+        let consequences = Consequences::default();
         let run = ReportInput {
             repository: Some(ReportedRepository {
                 name,
@@ -426,7 +428,12 @@ impl World {
             repositories: &self.repositories,
             outputs: self.outputs,
             timing: Timing::new(Duration::from_millis(210), None),
-            ..ReportInput::of_comparison(self.sides.clone(), &self.comparison, findings)
+            ..ReportInput::of_comparison(
+                self.sides.clone(),
+                &self.comparison,
+                &consequences,
+                findings,
+            )
         };
         Report::new(run, &self.view())
     }

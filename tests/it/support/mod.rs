@@ -267,7 +267,12 @@ pub mod saved {
             linted: false,
             ..sides(compared)
         };
-        let run = ReportInput::of_comparison(sides, &compared.comparison, Some(&without));
+        let run = ReportInput::of_comparison(
+            sides,
+            &compared.comparison,
+            &compared.consequences,
+            Some(&without),
+        );
         check_report(&Report::new(run, &view));
     }
 
@@ -276,8 +281,12 @@ pub mod saved {
         let checked = &compared.checked;
         let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
         let findings = compared.findings.reported(false, &checked.sources);
-        let run =
-            ReportInput::of_comparison(sides(compared), &compared.comparison, Some(&findings));
+        let run = ReportInput::of_comparison(
+            sides(compared),
+            &compared.comparison,
+            &compared.consequences,
+            Some(&findings),
+        );
         Report::new(ReportInput { outputs: 12, ..run }, &view)
     }
 
