@@ -56,7 +56,11 @@ pub fn compared(
         !compared.checked.internal_error,
         "layercake itself does not fail"
     );
-    for (edit, finding) in report_reach(&compared.comparison, &Gates::default()) {
+    for (edit, finding) in report_reach(
+        &compared.comparison,
+        &compared.consequences,
+        &Gates::default(),
+    ) {
         compared.add_gated(finding, edit);
     }
     Some(compared)

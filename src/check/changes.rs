@@ -150,7 +150,10 @@ impl Workspace {
         let mut found = Vec::new();
         let mut sites = Vec::new();
         let mut concerned = BTreeSet::new();
-        let mut consequences = Consequences::default();
+        let mut consequences = Consequences {
+            table: plan.options.configuration.consequences.clone(),
+            ..Consequences::default()
+        };
         for site in compared {
             sites.extend(site.checked);
             let name = site.found.reach.site.clone();

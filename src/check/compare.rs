@@ -595,14 +595,9 @@ impl<'a> SiteRun<'_, 'a> {
                 .map(|(doc, side)| side.deployment.of_output(doc, &change.key.schema))
                 .unwrap_or_default();
         }
-        let armada = self
-            .sides
-            .plan
-            .options
-            .configuration
-            .armada
-            .of(self.pair.name.as_deref());
-        consequences([base, head], changes, armada)
+        let configuration = &self.sides.plan.options.configuration;
+        let armada = configuration.armada.of(self.pair.name.as_deref());
+        consequences([base, head], changes, &configuration.consequences, armada)
     }
 
     /// Edits that matter for findings of the head which the base does not have, by the finding's

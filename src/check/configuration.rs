@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use globset::{GlobMatcher, GlobSet};
 
-use crate::deployment::ArmadaKind;
+use crate::deployment::{ArmadaKind, ConsequenceTable};
 use crate::diagnostic::Diagnostic;
 use crate::graph::MissingSource;
 use crate::rules::{self, UnusedEntry, UnusedKind};
@@ -31,6 +31,8 @@ pub struct Configuration {
     pub missing_source: Vec<(GlobMatcher, MissingSource)>,
     /// Program that applies manifests.
     pub armada: ChosenArmada,
+    /// Consequences of changes.
+    pub consequences: ConsequenceTable,
     /// Substitution sources that are created at deploy time.
     pub known_missing: Vec<KnownMissing>,
     /// Declared sets of cloud-init parts.

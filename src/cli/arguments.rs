@@ -13,10 +13,12 @@ use layercake::commands::places::entered;
 use layercake::commands::policy::Selectors;
 use layercake::commands::repositories::Bump;
 use layercake::commands::sides::{MergeBase, Range, SideSelection};
-use layercake::error::Error;
+use layercake::deployment::Caution;
+use layercake::error::{Error, ErrorKind};
 use layercake::graph::MissingSource;
 use layercake::merge::cloud_init::Dialect;
 use layercake::merge::deckhand::Semantics;
+use layercake::near;
 use layercake::report::{Format, Links, ReportFormat};
 use layercake::triage::Counts;
 
@@ -762,6 +764,61 @@ impl RuleArgs {
             extend_select,
             ignore,
             warn,
+        }
+    }
+}
+
+/// What fails a run: findings of a level, or edits with a caution.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum FailOnItem {
+    Level(FailOn),
+    Caution(Caution),
+}
+
+impl FromStr for FailOnItem {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(name) = text.strip_prefix("caution:") {
+            let names = || near::list(Caution::ALL.iter().map(|it| it.as_str()));
+            return Caution::of(name)
+                .map(Self::Caution)
+                .ok_or_else(|| format!("unknown caution; expected one of {}", names()));
+        }
+        FailOn::from_str(text, false)
+            .map(Self::Level)
+            .map_err(|_| "expected error, warning, note, never or caution:NAME".to_owned())
+    }
+}
+
+impl FailOnItem {
+    pub(super) fn caution(self) -> Option<Caution> {
+        match self {
+            Self::Level(_) => None,
+            Self::Caution(caution) => Some(caution),
+        }
+    }
+
+    /// The level of some items: errors, unless they have one.
+    pub(super) fn level(items: &[Self]) -> Result<FailOn, Error> {
+        let levels = items.iter().filter_map(|item| match item {
+            Self::Level(level) => Some(*level),
+            Self::Caution(_) => None,
+        });
+        let levels: Vec<FailOn> = levels.collect();
+        let has_caution = levels.len() < items.len();
+        match levels[..] {
+            [] => Ok(FailOn::Error),
+            [FailOn::Never] if has_caution => {
+                let message = "`--fail-on never` excludes `--fail-on caution:NAME`";
+                Err(Error::new(ErrorKind::Usage, message))
+            }
+            [level] => Ok(level),
+            _ => {
+                let message = "`--fail-on` has several levels";
+                let help = "name one level: it includes those above";
+                Err(Error::new(ErrorKind::Usage, message).with_help(help))
+            }
         }
     }
 }

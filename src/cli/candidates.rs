@@ -12,6 +12,7 @@ use clap_complete::engine::{
 };
 use layercake::check::RunControl;
 use layercake::commands::{self, Selection};
+use layercake::deployment::Caution;
 use layercake::report::Format;
 use layercake::rules::{GROUPS, RULES};
 use layercake::source::Repository;
@@ -24,6 +25,18 @@ pub(super) fn rules() -> ArgValueCandidates {
             CompletionCandidate::new(name).help(Some(help.to_owned().into()))
         };
         rules.chain(GROUPS.iter().copied()).map(candidate).collect()
+    })
+}
+
+/// Levels and cautions that fail a run.
+pub(super) fn failures() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let levels = ["error", "warning", "note", "never"].map(CompletionCandidate::new);
+        let cautions = Caution::ALL.iter().map(|caution| {
+            CompletionCandidate::new(format!("caution:{}", caution.as_str()))
+                .help(Some(caution.meaning().into()))
+        });
+        levels.into_iter().chain(cautions).collect()
     })
 }
 

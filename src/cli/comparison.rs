@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use layercake::check::{Checked, CheckedSite, Compared};
 use layercake::commands::compare::{ComparisonOutcome, ComparisonRequest, SitesToRead, Verify};
 use layercake::commands::configuration::{self, ConfigurationSource, FoundConfiguration};
@@ -16,6 +17,7 @@ use layercake::commands::places::entered;
 use layercake::commands::sides::SideSelection;
 use layercake::commands::{self, Selection};
 use layercake::compare::reach::SiteReach;
+use layercake::deployment::{Action, Caution};
 use layercake::diagnostic::Severity;
 use layercake::error::{Error, ErrorKind};
 use layercake::report::model::{
@@ -30,8 +32,8 @@ use layercake::stopwatch::times;
 use layercake::triage;
 
 use super::arguments::{
-    ComparisonArgs, DocumentArgs, FailOn, FilesArgs, OutputArgs, OutputArgument, ReadingArgs,
-    RuleArgs, SelectionArgs,
+    ComparisonArgs, DocumentArgs, FailOn, FailOnItem, FilesArgs, OutputArgs, OutputArgument,
+    ReadingArgs, RuleArgs, SelectionArgs,
 };
 use super::candidates;
 use super::environment::environment;
@@ -51,6 +53,13 @@ pub(super) struct ReachArgs {
     /// Fail if an edit changes more than N outputs
     #[arg(long, value_name = "N", help_heading = "Comparison")]
     max_outputs: Option<usize>,
+
+    /// Fail if an edit asks for a larger action of Shipyard
+    ///
+    /// It also fails if it is not known which action an edit asks for.
+    #[arg(long, value_name = "ACTION", help_heading = "Comparison")]
+    #[arg(value_parser = PossibleValuesParser::new(Action::ALL.iter().map(|it| it.as_str())))]
+    max_action: Option<String>,
 
     /// Fail if rendered data changes, to prove a refactoring
     ///
@@ -73,8 +82,14 @@ pub(super) struct ReachArgs {
 }
 
 impl ReachArgs {
-    pub(super) fn request(&self, wanted: SideSelection) -> Result<ComparisonRequest, Error> {
-        if self.is_given() && wanted == SideSelection::default() {
+    /// Request for a comparison that also fails on some cautions.
+    pub(super) fn request(
+        &self,
+        wanted: SideSelection,
+        fail_on_cautions: Vec<Caution>,
+    ) -> Result<ComparisonRequest, Error> {
+        let is_given = self.is_given() || !fail_on_cautions.is_empty();
+        if is_given && wanted == SideSelection::default() {
             let message = "these flags need a comparison, but none is requested";
             let help = "pass `--since REV`, `--staged`, `--from REV`, `--bump NAME=REV` \
                  or `--auto`";
@@ -90,6 +105,8 @@ impl ReachArgs {
             },
             max_sites: self.max_sites,
             max_outputs: self.max_outputs,
+            max_action: self.max_action.as_deref().and_then(Action::of),
+            fail_on_cautions,
             expect_unchanged: self.expect_unchanged.clone(),
             list_keys: self.list_key.clone(),
             deployed: self.deployed,
@@ -100,6 +117,7 @@ impl ReachArgs {
     fn is_given(&self) -> bool {
         self.max_sites.is_some()
             || self.max_outputs.is_some()
+            || self.max_action.is_some()
             || self.expect_unchanged.is_some()
             || self.deployed
             || self.verify_attribution
@@ -256,14 +274,13 @@ pub(super) struct LintArgs {
     #[arg(help_heading = "Configuration")]
     config_from_base: bool,
 
-    /// Exit with 1 if there are findings of this level or above
-    #[arg(
-        long,
-        value_name = "LEVEL",
-        default_value = "error",
-        help_heading = "Output"
-    )]
-    fail_on: FailOn,
+    /// Exit with 1 if there are findings of this level or above: `error`, `warning`, `note` or `never`
+    ///
+    /// With `caution:NAME`, also if an edit has the caution, or if that is not known.
+    #[arg(long, value_name = "LEVEL|caution:NAME", value_delimiter = ',')]
+    #[arg(default_value = "error", help_heading = "Output")]
+    #[arg(add = candidates::failures())]
+    fail_on: Vec<FailOnItem>,
 
     /// Exit with 0 regardless of findings, as `--fail-on never`
     #[arg(long, conflicts_with = "fail_on", help_heading = "Output")]
@@ -304,8 +321,10 @@ pub(super) struct LintArgs {
 impl LintArgs {
     /// The selection to read and the request.
     fn request(self, directory: PathBuf) -> Result<(Selection, LintRequest), Error> {
-        let request = self.reach.request(self.comparison.wanted())?;
+        let cautions: Vec<Caution> = self.fail_on.iter().filter_map(|it| it.caution()).collect();
+        let request = self.reach.request(self.comparison.wanted(), cautions)?;
         refuse_revision(&self.selection, &request.wanted)?;
+        let fail_on = FailOnItem::level(&self.fail_on)?;
         let listing = FindingFilter {
             all: self.all_findings,
             ignored: self.show_ignored,
@@ -330,7 +349,7 @@ impl LintArgs {
             fail_on: if self.exit_zero {
                 FailOn::Never
             } else {
-                self.fail_on
+                fail_on
             },
             outputs: self.outputs,
         };
@@ -796,7 +815,7 @@ pub(super) fn diff(
     let documents = arguments.documents.globs();
     let request = ComparisonRequest {
         documents,
-        ..reach.request(wanted.or_from_head())?
+        ..reach.request(wanted.or_from_head(), Vec::new())?
     };
     let selection = entered(Selection { files, ..selection })?;
     outputs::allow(&outputs.output, &selection.directory, &[])?;

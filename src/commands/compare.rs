@@ -2,7 +2,7 @@
 //! applies the gates.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -13,9 +13,11 @@ use super::sides::{self, ChosenSide, Environment, SideSelection};
 use super::{Project, Selection, globs};
 use crate::check::{self, Compared, ComparedWith, Plan, RunControl, Settings};
 use crate::config::Config;
+use crate::deployment::{Action, Caution};
+use crate::diagnostic::Level;
 use crate::error::{Error, ErrorKind};
 use crate::report::model::{self, SideKind};
-use crate::rules::{ExpectedUnchanged, Gates, report_faults, report_reach};
+use crate::rules::{ExpectedUnchanged, Gates, LevelledCaution, Limit, report_faults, report_reach};
 use crate::source::{DocKey, Repository, Spanned, WorkTree};
 use crate::stopwatch::{Stage, time};
 use crate::system::edits::moves_pin;
@@ -35,6 +37,10 @@ pub struct ComparisonRequest {
     pub max_outputs: Option<usize>,
     /// Keys that match list items, in addition to `name` and `id`.
     pub list_keys: Vec<String>,
+    /// Largest action that an edit may ask for.
+    pub max_action: Option<Action>,
+    /// Cautions that fail the run.
+    pub fail_on_cautions: Vec<Caution>,
     /// Globs of outputs that must not change.
     pub expect_unchanged: Option<Vec<String>>,
     /// Whether to leave out documents that only Armada reads, and that no action deploys.
@@ -144,6 +150,11 @@ fn compared(
         ..settings(request, config)
     };
     let mut compared = compared_outputs(&plan, &settings, &request.documents)?;
+    let off = levels(request, config).into_iter();
+    let off = off.filter(|(_, (level, _))| *level == Level::Off);
+    compared
+        .consequences
+        .without(&off.map(|(caution, _)| caution).collect());
     let deployed = request.deployed || config.reach.deployed;
     if deployed {
         compared.keep_deployed();
@@ -154,7 +165,7 @@ fn compared(
     if !chosen.bumps.is_empty() {
         compared.leave_out(&moves_pin);
     }
-    for (edit, finding) in report_reach(&compared.comparison, &gates) {
+    for (edit, finding) in report_reach(&compared.comparison, &compared.consequences, &gates) {
         let path = compared.checked.sources.path_of(finding.primary.span);
         if let Some(finding) = plan.options.policy.levelled(finding, path.as_str(), None) {
             compared.add_gated(finding, edit);
@@ -331,27 +342,59 @@ fn gates(request: &ComparisonRequest, config: &Config) -> Result<Gates, Error> {
         None => None,
         Some(texts) => globs(texts)?.map(ExpectedUnchanged),
     };
-    let limit = |flag: Option<usize>, key: &str, configured: &Option<Spanned<usize>>| match (
-        flag, configured,
-    ) {
-        (Some(most), _) => (Some(most), None),
-        (None, Some(most)) => (
-            Some(most.value),
-            Some(config.describe_setting(&format!("`{key}`"), most.span)),
-        ),
-        (None, None) => (None, None),
-    };
     let reach = &config.reach;
-    let (max_sites, sites_set) = limit(request.max_sites, "reach.max-sites", &reach.max_sites);
-    let (max_outputs, outputs_set) =
-        limit(request.max_outputs, "reach.max-outputs", &reach.max_outputs);
+    let max_action = reach.max_action.as_ref().and_then(|word| {
+        let action = Action::of(&word.value)?;
+        Some(Spanned::new(action, word.span))
+    });
     Ok(Gates {
-        max_sites,
-        sites_set,
-        max_outputs,
-        outputs_set,
+        max_sites: limit(request.max_sites, ("max-sites", &reach.max_sites), config),
+        max_outputs: limit(
+            request.max_outputs,
+            ("max-outputs", &reach.max_outputs),
+            config,
+        ),
+        max_action: limit(request.max_action, ("max-action", &max_action), config),
+        cautions: levels(request, config)
+            .into_iter()
+            .filter_map(|(caution, (level, set))| {
+                Some(LevelledCaution {
+                    caution,
+                    severity: level.severity()?,
+                    set,
+                })
+            })
+            .collect(),
         unchanged,
     })
+}
+
+/// Limit of a flag, or else of a key of `reach`.
+fn limit<T: Copy>(
+    flag: Option<T>,
+    (key, configured): (&str, &Option<Spanned<T>>),
+    config: &Config,
+) -> Option<Limit<T>> {
+    let configured = configured.as_ref().map(|most| Limit {
+        most: most.value,
+        set: Some(config.describe_setting(&format!("`reach.{key}`"), most.span)),
+    });
+    flag.map(Limit::from).or(configured)
+}
+
+/// Levels of cautions, with where the configuration sets them.
+fn levels(
+    request: &ComparisonRequest,
+    config: &Config,
+) -> BTreeMap<Caution, (Level, Option<String>)> {
+    let configured = config.reach.cautions.iter().filter_map(|(word, level)| {
+        let key = format!("`reach.cautions.{}`", word.value);
+        let set = config.describe_setting(&key, word.span);
+        Some((Caution::of(&word.value)?, (*level, Some(set))))
+    });
+    let flags = request.fail_on_cautions.iter();
+    let of_run = flags.map(|caution| (*caution, (Level::Error, None)));
+    configured.chain(of_run).collect()
 }
 
 /// Gates for a comparison with this base. Without a base every edit reaches everything, and limits

@@ -9,7 +9,7 @@ use globset::{GlobSet, GlobSetBuilder};
 use super::policy::{Selectors, configured_policy};
 use crate::check::{self, ChosenArmada, KnownMissing, Options};
 use crate::config::{self, Config, File, GlobPattern, Vocabulary};
-use crate::deployment::ArmadaKind;
+use crate::deployment::{ArmadaKind, Caution, ConsequenceTable};
 use crate::error::{Error, ErrorKind};
 use crate::graph::MissingSource;
 use crate::merge::cloud_init::Dialect;
@@ -158,8 +158,11 @@ fn read(path: RepoPath, bytes: Vec<u8>, folder: Folder) -> Result<Config, Error>
     let words: Vec<&str> = names
         .chain(RULES.iter().flat_map(|rule| rule.aliases).copied())
         .collect();
+    let cautions: Vec<&str> = Caution::ALL.iter().map(|it| it.as_str()).collect();
     let vocabulary = Vocabulary {
         rules: &words,
+        cautions: &cautions,
+        consequence: ConsequenceTable::check,
         formats: &Format::ALL.map(Format::name),
         version: env!("CARGO_PKG_VERSION"),
         links: |template| Links::new(template).map(drop),
@@ -253,6 +256,7 @@ fn configuration(
             of_all: kind(&config.armada),
             of_sites: armada_of_sites,
         },
+        consequences: ConsequenceTable::with(&config.consequences),
         known_missing: known_missing(config),
         sets: declared_sets(config),
         secret_files: SecretFiles::default(),

@@ -47,6 +47,8 @@ pub struct Config {
     pub rules: Rules,
     /// Limits of the reach of an edit.
     pub(crate) reach: ReachLimits,
+    /// Rows for the table of consequences.
+    pub(crate) consequences: Vec<Node>,
     /// Keys that identify items of lists.
     pub(crate) list_keys: Vec<ListKey>,
     /// Documents that are secret by their schema.
@@ -175,6 +177,10 @@ pub(crate) struct ReachLimits {
     pub(crate) max_sites: Option<Spanned<usize>>,
     /// Maximum number of outputs that an edit may change.
     pub(crate) max_outputs: Option<Spanned<usize>>,
+    /// Largest action that an edit may ask for.
+    pub(crate) max_action: Option<Spanned<Arc<str>>>,
+    /// Levels of cautions, in the order of the file.
+    pub(crate) cautions: Vec<(Spanned<Arc<str>>, Level)>,
     /// Whether documents that only Armada reads, and that no action deploys, are left out.
     pub(crate) deployed: bool,
 }

@@ -26,6 +26,10 @@ use crate::yaml::{
 pub struct Vocabulary<'a> {
     /// Selectors of rules: names, codes and groups.
     pub rules: &'a [&'a str],
+    /// Names of cautions.
+    pub cautions: &'a [&'a str],
+    /// Validates a row of the table of consequences; the error describes the problem.
+    pub consequence: fn(&Node) -> Result<(), String>,
     /// The formats of reports.
     pub formats: &'a [&'a str],
     /// Version of layercake.
@@ -151,8 +155,13 @@ impl ConfigReader<'_> {
             reach: ReachLimits {
                 max_sites: limit(root, "max-sites"),
                 max_outputs: limit(root, "max-outputs"),
+                max_action: root
+                    .get("reach")
+                    .and_then(|reach| text(reach.get("max-action")?)),
+                cautions: self.cautions(root),
                 deployed: is_deployed(root),
             },
+            consequences: self.consequences(root),
             list_keys: self.list_keys(root),
             secrets: self.secrets(root),
             sites: self.sites(root),
@@ -267,21 +276,44 @@ impl ConfigReader<'_> {
 
     fn rule_settings(&mut self, node: &Node) -> RuleSettings {
         let ignore = self.rule_words(node, "ignore");
-        let mut levels = Vec::new();
-        for (word, level) in entries(node, "levels") {
-            self.known_rule(&word);
-            let level = match level.as_str() {
-                Some("note") => Level::Note,
-                Some("warning") => Level::Warning,
-                Some("error") => Level::Error,
-                // YAML 1.1 reads a bare `off` as false.
-                Some("off") => Level::Off,
-                _ if matches!(level.value, Value::Bool(false)) => Level::Off,
-                _ => continue,
-            };
-            levels.push((word.value, level));
+        let levels = levels(node, "levels");
+        for (word, _) in &levels {
+            self.known_rule(word);
         }
-        RuleSettings { ignore, levels }
+        let levels = levels.into_iter().map(|(word, level)| (word.value, level));
+        RuleSettings {
+            ignore,
+            levels: levels.collect(),
+        }
+    }
+
+    fn cautions(&mut self, root: &Node) -> Vec<(Spanned<Arc<str>>, Level)> {
+        let cautions = self.vocabulary.cautions;
+        let levels = root
+            .get("reach")
+            .map(|reach| levels(reach, "cautions"))
+            .unwrap_or_default();
+        for (word, _) in &levels {
+            if !cautions.contains(&&*word.value) {
+                let near = nearest(&word.value, cautions.iter().copied());
+                let message = format!("unknown caution `{}`", word.value);
+                self.wrong(word.span, with_suggestion(message, near));
+            }
+        }
+        levels
+    }
+
+    fn consequences(&mut self, root: &Node) -> Vec<Node> {
+        let rows = root.get("consequences").and_then(Node::as_sequence);
+        let rows = rows.unwrap_or_default();
+        for row in rows {
+            let mut reported = self.problems.iter().map(|problem| problem.at);
+            let is_reported = reported.any(|at| row.span.contains(at));
+            if !is_reported && let Err(fault) = (self.vocabulary.consequence)(row) {
+                self.wrong(row.span, fault);
+            }
+        }
+        rows.to_vec()
     }
 
     fn rule_words(&mut self, node: &Node, key: &str) -> Vec<Arc<str>> {
@@ -689,6 +721,22 @@ fn limit(root: &Node, key: &str) -> Option<Spanned<usize>> {
         Value::Int(number) => Some(Spanned::new(usize::try_from(number).ok()?, node.span)),
         _ => None,
     }
+}
+
+/// Levels at a key of a mapping, in order.
+fn levels(node: &Node, key: &str) -> Vec<(Spanned<Arc<str>>, Level)> {
+    let level = |node: &Node| match (node.as_str(), &node.value) {
+        (Some("note"), _) => Some(Level::Note),
+        (Some("warning"), _) => Some(Level::Warning),
+        (Some("error"), _) => Some(Level::Error),
+        // YAML 1.1 reads a bare `off` as false.
+        (Some("off"), _) | (_, Value::Bool(false)) => Some(Level::Off),
+        _ => None,
+    };
+    entries(node, key)
+        .into_iter()
+        .filter_map(|(word, node)| Some((word, level(node)?)))
+        .collect()
 }
 
 fn armada(node: &Node) -> Option<Arc<str>> {

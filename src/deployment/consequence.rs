@@ -3,10 +3,13 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::iter;
 use std::sync::Arc;
 
 use super::nodes::Nodes;
-use super::table::{Action, ArmadaKind, Caution, ChangeKind, Changed, Class, Row, TABLE};
+use super::table::{
+    Action, ArmadaKind, Caution, ChangeKind, Changed, Class, ConsequenceTable, Row,
+};
 use super::{Deployment, ManifestAction, is_chart, is_configuration, is_of_armada};
 use crate::compare::reach::Comparison;
 use crate::compare::{Change, Deployed, Output, Status};
@@ -21,11 +24,51 @@ use crate::yaml::{Key, Node};
 /// Consequences of the changes of all sites.
 #[derive(Debug, Default)]
 pub struct Consequences {
+    /// The table that they follow from.
+    pub(crate) table: ConsequenceTable,
     /// By site; its name is `None` for files without a site layout.
     pub(crate) of_sites: Vec<(Option<Arc<str>>, SiteConsequences)>,
 }
 
 impl Consequences {
+    /// Leaves out these cautions.
+    pub(crate) fn without(&mut self, cautions: &BTreeSet<Caution>) {
+        let effects = self
+            .of_sites
+            .iter_mut()
+            .flat_map(|(_, found)| &mut found.effects);
+        for effect in effects {
+            effect
+                .cautions
+                .retain(|caution| !cautions.contains(caution));
+        }
+    }
+
+    /// The effects of each edit.
+    pub(crate) fn by_edit(&self) -> ByEdit<'_> {
+        let mut effects: HashMap<EditId, Vec<EffectOfSite<'_>>> = HashMap::new();
+        for (site, found) in &self.of_sites {
+            for effect in &found.effects {
+                for edit in &effect.edits {
+                    let of_edit = effects.entry(*edit).or_default();
+                    of_edit.push(EffectOfSite {
+                        site: site.as_ref(),
+                        effect,
+                        row: self.table.get(effect.row),
+                    });
+                }
+            }
+        }
+        let unknown = self.of_sites.iter().flat_map(|(site, found)| {
+            let schemas = found.unknown.iter();
+            schemas.map(move |schema| (site.as_deref(), &**schema))
+        });
+        ByEdit {
+            effects,
+            unknown: unknown.collect(),
+        }
+    }
+
     /// Keeps the effects of wanted outputs, with the new ids of their edits, and the unknown schemas of
     /// the changed outputs that `left` still has.
     pub(crate) fn keep(
@@ -47,6 +90,39 @@ impl Consequences {
             found.keep_effects(is_wanted, numbers);
         }
     }
+}
+
+/// Consequences of the changes of all sites, by edit.
+#[derive(Debug)]
+pub(crate) struct ByEdit<'c> {
+    effects: HashMap<EditId, Vec<EffectOfSite<'c>>>,
+    /// Sites, and schemas of their changed outputs that the table does not have.
+    unknown: HashSet<(Option<&'c str>, &'c str)>,
+}
+
+impl<'c> ByEdit<'c> {
+    /// The effects of an edit in all sites.
+    pub(crate) fn of(&self, edit: EditId) -> &[EffectOfSite<'c>] {
+        self.effects
+            .get(&edit)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+    }
+
+    /// Whether the table has no row for a changed output.
+    pub(crate) fn is_unknown(&self, change: &Change) -> bool {
+        let place = (change.site.as_deref(), &*change.key.schema);
+        self.unknown.contains(&place)
+    }
+}
+
+/// An effect in one site.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EffectOfSite<'c> {
+    pub(crate) site: Option<&'c Arc<str>>,
+    pub(crate) effect: &'c Effect,
+    /// Its row.
+    pub(crate) row: &'c Row,
 }
 
 /// Consequences of the changes of one site.
@@ -84,7 +160,7 @@ impl SiteConsequences {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Effect {
     pub(crate) class: Class,
-    /// Index of the row.
+    /// Number of the row.
     pub(crate) row: usize,
     /// Armada for which it holds, if it differs between them and none is chosen.
     pub(crate) armada: Option<ArmadaKind>,
@@ -98,6 +174,14 @@ pub(crate) struct Effect {
     pub(crate) cautions: BTreeSet<Caution>,
     /// Nodes concerned.
     pub(crate) nodes: Vec<Arc<str>>,
+}
+
+impl Effect {
+    /// The actions that it needs. One that has to name nodes is needed only for some.
+    pub(crate) fn actions(&self) -> impl Iterator<Item = Action> {
+        let actions = iter::once(self.action).chain(self.then);
+        actions.filter(|action| !action.names_nodes() || !self.nodes.is_empty())
+    }
 }
 
 /// A place, ordered by its path.
@@ -143,10 +227,12 @@ pub(crate) struct DeployedSide<'s> {
     pub(crate) deployment: &'s Deployment,
 }
 
-/// Finds the consequences of the changes between two sides of a site, for the `chosen` Armada or both.
+/// Finds the consequences of the changes between two sides of a site by a table, for the `chosen` Armada
+/// or both.
 pub(crate) fn consequences(
     sides: [Option<&DeployedSide<'_>>; 2],
     changes: &[Change],
+    table: &ConsequenceTable,
     chosen: Option<ArmadaKind>,
 ) -> SiteConsequences {
     let has_nodes = changes
@@ -159,6 +245,7 @@ pub(crate) fn consequences(
     let releases = sides.map(|side| side.map(releases).unwrap_or_default());
     let of = |armada| {
         let mut found = Finding {
+            table,
             sides,
             releases: &releases,
             nodes: &nodes,
@@ -231,6 +318,7 @@ fn told_apart(helm: &Effects, operator: &Effects) -> Vec<Effect> {
 }
 
 struct Finding<'s> {
+    table: &'s ConsequenceTable,
     sides: [Option<&'s DeployedSide<'s>>; 2],
     releases: &'s [Releases<'s>; 2],
     nodes: &'s [Option<Nodes<'s>>; 2],
@@ -272,7 +360,7 @@ impl Finding<'_> {
                 self.add_at(change, ChangeKind::DocumentAdded, &root);
             }
             (Status::Changed, None) => {
-                let is_whole = |place: &Location, kind| TABLE.is_whole(schema, &place.0, kind);
+                let is_whole = |place: &Location, kind| self.table.is_whole(schema, &place.0, kind);
                 let mut lists = BTreeSet::new();
                 for difference in &change.data {
                     let list = member_list(schema, difference.location());
@@ -347,12 +435,13 @@ impl Finding<'_> {
         };
         let changed = Changed {
             schema: &key.schema,
+            name: &key.name,
+            data: side.rendered.data(doc),
             place: &place.0,
             kind,
             armada: self.armada,
-            chart: chart_name(side.rendered.data(doc)),
         };
-        let Some((number, row)) = TABLE.row(&changed) else {
+        let Some((number, row)) = self.table.row(&changed) else {
             self.unknown.insert(key.schema.clone());
             return;
         };
@@ -460,10 +549,6 @@ fn releases<'s>(side: &DeployedSide<'s>) -> Releases<'s> {
 fn deletes_pods(data: Option<&Node>) -> bool {
     data.and_then(|data| data.get("upgrade")?.get("pre")?.get("delete"))
         .is_some_and(|delete| !delete.value.is_falsy())
-}
-
-fn chart_name(data: Option<&Node>) -> Option<&str> {
-    data?.get("chart_name")?.as_str()
 }
 
 /// The smallest action that brings a change to the site. An output that `update_software` does not

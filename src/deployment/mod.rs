@@ -9,9 +9,12 @@ mod table;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub use consequence::Consequences;
-pub(crate) use consequence::{DeployedSide, Effect, SiteConsequences, consequences};
+pub(crate) use consequence::{
+    ByEdit, DeployedSide, Effect, EffectOfSite, SiteConsequences, consequences,
+};
 pub(crate) use nodes::Nodes;
-pub(crate) use table::{Action, ArmadaKind, Caution, Class, Row, TABLE};
+pub use table::{Action, Caution, ConsequenceTable};
+pub(crate) use table::{ArmadaKind, Class, Row};
 
 use crate::compare::{Appliers, Deployed};
 use crate::graph::{DocId, Graph, Recipe};

@@ -1,8 +1,9 @@
 //! The table of consequences: for a schema and a place in its documents, what the consumer does with
-//! a change. It is data (`consequences.yaml`), each row with its source.
+//! a change. It is data (`consequences.yaml`), each row with its source. A repository adds rows for
+//! other schemas.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use crate::source::{RepoPath, Source, SourceMap};
 use crate::yaml::path::Piece;
@@ -12,7 +13,7 @@ use crate::yaml::{self, Node};
 const BUILT_IN: &str = include_str!("consequences.yaml");
 
 /// The built-in table.
-pub(crate) static TABLE: LazyLock<Table> = LazyLock::new(|| {
+static BUILT_IN_TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut sources = SourceMap::new();
     let file = sources.add(Source::new(
         RepoPath::new("consequences.yaml"),
@@ -29,10 +30,18 @@ pub(crate) static TABLE: LazyLock<Table> = LazyLock::new(|| {
     Table::of(rows.collect())
 });
 
-/// Rows of a table.
-#[derive(Debug)]
-pub(crate) struct Table {
-    pub(crate) rows: Vec<Row>,
+/// The rows for the documents of a repository. A kind of documents has rows of the program or of the
+/// repository, never of both.
+#[derive(Clone, Debug, Default)]
+pub struct ConsequenceTable {
+    /// Rows of the repository.
+    own: Arc<Table>,
+}
+
+/// Rows by the kind of their schema.
+#[derive(Debug, Default)]
+struct Table {
+    rows: Vec<Row>,
     /// Indices of the rows by the kind of their schema, without its version.
     by_kind: HashMap<String, Vec<usize>, foldhash::fast::RandomState>,
 }
@@ -50,6 +59,10 @@ pub(crate) struct Row {
     pub(crate) armada: Option<ArmadaKind>,
     /// `chart_name` of the charts to which the row is limited.
     pub(crate) chart: Option<String>,
+    /// Names of the documents to which the row is limited, if any; `*` at the end is any rest.
+    pub(crate) names: Vec<String>,
+    /// Place of a value in the data that has to count as true.
+    pub(crate) condition: Option<Vec<String>>,
     pub(crate) class: Class,
     /// Another class of the same change.
     pub(crate) also: Option<Class>,
@@ -61,35 +74,32 @@ pub(crate) struct Row {
     pub(crate) then: Option<Action>,
     /// What happens, as one sentence.
     pub(crate) text: String,
-    pub(crate) sources: Vec<RowSource>,
-}
-
-/// Lines that show what a row says.
-#[derive(Debug)]
-pub(crate) struct RowSource {
-    pub(crate) repository: String,
-    pub(crate) commit: String,
-    /// File, and a line or the first and the last.
-    pub(crate) place: String,
+    /// Lines that show it: `REPOSITORY COMMIT FILE:LINES` in the built-in table.
+    pub(crate) sources: Vec<String>,
 }
 
 /// Names a value by the words of the table.
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
+    ($(#[$doc:meta])* $visibility:vis enum $name:ident { $($variant:ident = $word:literal,)+ }) => {
         $(#[$doc])*
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
         )]
-        pub(crate) enum $name { $($(#[$variant_doc])* #[serde(rename = $word)] $variant,)+ }
+        $visibility enum $name {
+            $(#[doc = concat!("`", $word, "`")] #[serde(rename = $word)] $variant,)+
+        }
 
         impl $name {
-            pub(crate) const ALL: &[Self] = &[$(Self::$variant,)+];
+            /// All of them, in order.
+            $visibility const ALL: &[Self] = &[$(Self::$variant,)+];
 
-            pub(crate) fn as_str(self) -> &'static str {
+            /// The word.
+            $visibility fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
             }
 
-            pub(crate) fn of(word: &str) -> Option<Self> {
+            /// The one with this word.
+            $visibility fn of(word: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|it| it.as_str() == word)
             }
         }
@@ -98,7 +108,7 @@ macro_rules! words {
 
 words! {
     /// Change of a value or of a document.
-    ChangeKind {
+    pub(crate) enum ChangeKind {
         Added = "added",
         Removed = "removed",
         Changed = "changed",
@@ -109,7 +119,7 @@ words! {
 
 words! {
     /// Program that applies Armada's documents: Airship's Armada, or armada-go with armada-operator.
-    ArmadaKind {
+    pub(crate) enum ArmadaKind {
         Helm = "helm",
         Operator = "operator",
     }
@@ -117,7 +127,7 @@ words! {
 
 words! {
     /// Kind of a consequence.
-    Class {
+    pub(crate) enum Class {
         Upgrade = "upgrade",
         Install = "install",
         ReleaseReplaced = "release-replaced",
@@ -173,7 +183,7 @@ impl Class {
 
 words! {
     /// Something to look at before an action.
-    Caution {
+    pub enum Caution {
         OldReleaseStays = "old-release-stays",
         ReleaseUnmanaged = "release-unmanaged",
         NodeStays = "node-stays",
@@ -188,8 +198,24 @@ words! {
 }
 
 impl Caution {
+    /// Whether only what Armada applies can have it.
+    pub(crate) fn is_of_releases(self) -> bool {
+        match self {
+            Self::OldReleaseStays
+            | Self::ReleaseUnmanaged
+            | Self::DeletesPods
+            | Self::HostChangesAtOnce
+            | Self::ProtectionRemoved
+            | Self::ReinstallsOnFailure => true,
+            Self::NodeStays
+            | Self::KeyStays
+            | Self::RepositoriesDeleted
+            | Self::ManifestChanged => false,
+        }
+    }
+
     /// What the caution means, as one sentence.
-    pub(crate) fn meaning(self) -> &'static str {
+    pub fn meaning(self) -> &'static str {
         match self {
             Self::OldReleaseStays => "a release under the old name keeps running, unmanaged",
             Self::ReleaseUnmanaged => "a release that no manifest has any more keeps running",
@@ -209,7 +235,7 @@ impl Caution {
 
 words! {
     /// Action of Shipyard, from the smallest.
-    Action {
+    pub enum Action {
         None = "none",
         UpdateSoftware = "update_software",
         UpdateSite = "update_site",
@@ -229,28 +255,78 @@ impl Action {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Changed<'c> {
     pub(crate) schema: &'c str,
+    /// Name of the document.
+    pub(crate) name: &'c str,
+    /// Its data after the change, or before if it was removed.
+    pub(crate) data: Option<&'c Node>,
     /// Place of the changed value in the data.
     pub(crate) place: &'c [Piece],
     pub(crate) kind: ChangeKind,
     pub(crate) armada: ArmadaKind,
-    /// `chart_name` of a chart.
-    pub(crate) chart: Option<&'c str>,
 }
 
-impl Table {
-    fn of(rows: Vec<Row>) -> Self {
-        let mut by_kind: HashMap<_, Vec<usize>, _> = HashMap::default();
-        for (number, row) in rows.iter().enumerate() {
-            let (kind, _) = row.schema.rsplit_once('/').unwrap_or_default();
-            by_kind.entry(kind.to_owned()).or_default().push(number);
+impl Changed<'_> {
+    /// Whether it is a chart with this `chart_name`.
+    fn has_chart(&self, name: &str) -> bool {
+        let found = self.data.and_then(|data| data.get("chart_name"));
+        found.and_then(Node::as_str) == Some(name)
+    }
+
+    /// Whether a value of the data counts as true.
+    fn is_true(&self, place: &[String]) -> bool {
+        let mut keys = place.iter();
+        let found = self
+            .data
+            .and_then(|data| keys.try_fold(data, |node, key| node.get(key.as_str())));
+        found.is_some_and(|node| !node.value.is_falsy())
+    }
+}
+
+impl ConsequenceTable {
+    /// The rows of the program, and those that a configuration has, without its invalid ones.
+    pub(crate) fn with(own: &[Node]) -> Self {
+        let own = own.iter().filter_map(|row| Row::of_repository(row).ok());
+        Self {
+            own: Arc::new(Table::of(own.collect())),
         }
-        Self { rows, by_kind }
+    }
+
+    /// Checks a row of a repository.
+    ///
+    /// # Errors
+    /// What is missing, unknown or not allowed in it.
+    pub(crate) fn check(row: &Node) -> Result<(), String> {
+        Row::of_repository(row).map(drop)
+    }
+
+    /// All rows of the program.
+    pub(crate) fn built_in() -> &'static [Row] {
+        &BUILT_IN_TABLE.rows
+    }
+
+    /// The row with this number; those of the repository follow those of the program.
+    pub(crate) fn get(&self, number: usize) -> &Row {
+        let built_in = &BUILT_IN_TABLE.rows;
+        match number.checked_sub(built_in.len()) {
+            None => &built_in[number],
+            Some(number) => &self.own.rows[number],
+        }
+    }
+
+    /// The most specific row for a change, and its number; `None` for an unknown schema.
+    pub(crate) fn row(&self, changed: &Changed<'_>) -> Option<(usize, &Row)> {
+        let (first, table) = self.of_schema(changed.schema);
+        let rows = table.of_schema(changed.schema);
+        rows.filter(|(_, row)| row.matches(changed))
+            .max_by_key(|(_, row)| row.precision())
+            .map(|(number, row)| (first + number, row))
     }
 
     /// Whether rows take a collection at this place as a whole: one names it and a change of this kind,
     /// or none names a place inside.
     pub(crate) fn is_whole(&self, schema: &str, place: &[Piece], kind: ChangeKind) -> bool {
-        let mut around = self.of_schema(schema).filter(|(_, row)| row.is_at(place));
+        let (_, table) = self.of_schema(schema);
+        let mut around = table.of_schema(schema).filter(|(_, row)| row.is_at(place));
         let names_it = |row: &Row| row.at.len() == place.len() && row.changes.contains(&kind);
         let mut is_inside = false;
         let is_named = around.any(|(_, row)| {
@@ -260,42 +336,82 @@ impl Table {
         is_named || !is_inside
     }
 
-    /// Rows for the kind of a schema, with their indices.
-    fn of_schema(&self, schema: &str) -> impl Iterator<Item = (usize, &Row)> {
-        let kind = schema.rsplit_once('/').map_or("", |(kind, _)| kind);
-        let rows = self.by_kind.get(kind).into_iter().flatten();
-        rows.map(|number| (*number, &self.rows[*number]))
-    }
-
-    /// The most specific row for a change, and its index; `None` for an unknown schema.
-    pub(crate) fn row(&self, changed: &Changed<'_>) -> Option<(usize, &Row)> {
-        let rows = self.of_schema(changed.schema);
-        rows.filter(|(_, row)| row.matches(changed))
-            .max_by_key(|(_, row)| row.precision())
+    /// The table with rows for a schema, and the number of its first row.
+    fn of_schema(&self, schema: &str) -> (usize, &Table) {
+        if self.own.by_kind.contains_key(kind_of(schema)) {
+            (BUILT_IN_TABLE.rows.len(), &self.own)
+        } else {
+            (0, &BUILT_IN_TABLE)
+        }
     }
 }
 
+impl Table {
+    fn of(rows: Vec<Row>) -> Self {
+        let mut by_kind: HashMap<_, Vec<usize>, _> = HashMap::default();
+        for (number, row) in rows.iter().enumerate() {
+            let kind = kind_of(&row.schema).to_owned();
+            by_kind.entry(kind).or_default().push(number);
+        }
+        Self { rows, by_kind }
+    }
+
+    /// Rows for the kind of a schema, with their indices.
+    fn of_schema(&self, schema: &str) -> impl Iterator<Item = (usize, &Row)> {
+        let rows = self.by_kind.get(kind_of(schema)).into_iter().flatten();
+        rows.map(|number| (*number, &self.rows[*number]))
+    }
+}
+
+/// A schema without its version.
+fn kind_of(schema: &str) -> &str {
+    schema.rsplit_once('/').map_or("", |(kind, _)| kind)
+}
+
 impl Row {
+    /// Reads a row of a repository; the error names what is missing, unknown or not allowed.
+    fn of_repository(node: &Node) -> Result<Self, String> {
+        let row = Self::read(node)?;
+        let kind = kind_of(&row.schema);
+        if kind.is_empty() {
+            let schema = &row.schema;
+            return Err(format!(
+                "`{schema}` is not a schema; write it as `NAMESPACE/KIND/v1`, or `NAMESPACE/KIND/*` for \
+                 all versions"
+            ));
+        }
+        if BUILT_IN_TABLE.by_kind.contains_key(kind) {
+            return Err(format!(
+                "layercake has rows for `{kind}`; a repository can only add rows for other schemas"
+            ));
+        }
+        Ok(row)
+    }
+
     /// Reads a row; the error names what is missing or unknown.
     fn read(node: &Node) -> Result<Self, String> {
         let text = |key: &str| node.get(key).and_then(Node::as_str);
         let needed = |key: &str| text(key).ok_or_else(|| format!("expected a string for `{key}`"));
         let schema = needed("schema")?;
         let with_schema = |fault: String| format!("{fault} in the row of `{schema}`");
-        let pointer = text("at").unwrap_or_default();
+        let list = |key: &str| {
+            let items = node.get(key).and_then(Node::as_sequence);
+            let items = items.unwrap_or_default().iter();
+            items.filter_map(|it| it.as_str().map(str::to_owned))
+        };
         let changes = node.get("change").and_then(Node::as_sequence);
         let changes = changes.unwrap_or_default().iter().map(|change| {
             let word = change.as_str().unwrap_or_default();
             ChangeKind::of(word).ok_or_else(|| with_schema(format!("unknown change `{word}`")))
         });
-        let sources = node.get("source").and_then(Node::as_sequence);
-        let sources = sources.unwrap_or_default().iter().map(RowSource::read);
         Ok(Self {
             schema: schema.to_owned(),
-            at: pointer.split('/').skip(1).map(unescaped).collect(),
+            at: keys(text("at").unwrap_or_default()),
             changes: changes.collect::<Result<_, _>>()?,
             armada: word_of(text("armada"), ArmadaKind::of).map_err(with_schema)?,
             chart: text("chart").map(str::to_owned),
+            names: list("name").collect(),
+            condition: text("if").map(keys),
             class: needed("class")
                 .and_then(|word| Class::of(word).ok_or_else(|| unknown(word)))
                 .map_err(with_schema)?,
@@ -307,7 +423,7 @@ impl Row {
                 .map_err(with_schema)?,
             then: word_of(text("then"), Action::of).map_err(with_schema)?,
             text: needed("text").map_err(with_schema)?.to_owned(),
-            sources: sources.collect::<Result<_, _>>().map_err(with_schema)?,
+            sources: list("source").collect(),
         })
     }
 
@@ -329,7 +445,9 @@ impl Row {
         has_schema
             && has_change
             && self.armada.is_none_or(|armada| armada == changed.armada)
-            && (self.chart.as_deref()).is_none_or(|chart| changed.chart == Some(chart))
+            && (self.chart.as_ref()).is_none_or(|chart| changed.has_chart(chart))
+            && (self.names.is_empty() || self.names.iter().any(|name| is_name(name, changed.name)))
+            && (self.condition.as_ref()).is_none_or(|place| changed.is_true(place))
             && self.at.len() <= changed.place.len()
             && self.is_at(changed.place)
     }
@@ -341,33 +459,17 @@ impl Row {
     }
 
     /// Sort key: a row with a greater one is more specific.
-    fn precision(&self) -> [usize; 6] {
+    fn precision(&self) -> [usize; 8] {
         [
             self.at.len(),
             self.at.iter().filter(|name| *name != "*").count(),
             usize::from(!self.schema.ends_with('*')),
             usize::from(self.chart.is_some()),
+            usize::from(!self.names.is_empty()),
+            usize::from(self.condition.is_some()),
             usize::from(!self.changes.is_empty()),
             usize::from(self.armada.is_some()),
         ]
-    }
-}
-
-impl RowSource {
-    /// Reads `REPOSITORY COMMIT FILE:LINES`.
-    fn read(node: &Node) -> Result<Self, String> {
-        let text = node.as_str().unwrap_or_default();
-        let mut words = text.splitn(3, ' ').map(str::to_owned);
-        let mut next = || {
-            words
-                .next()
-                .ok_or_else(|| format!("incomplete source `{text}`"))
-        };
-        Ok(Self {
-            repository: next()?,
-            commit: next()?,
-            place: next()?,
-        })
     }
 }
 
@@ -381,9 +483,19 @@ fn unknown(word: &str) -> String {
     format!("unknown word `{word}`")
 }
 
-/// A key of a JSON Pointer.
-fn unescaped(key: &str) -> String {
-    key.replace("~1", "/").replace("~0", "~")
+/// Keys of a JSON Pointer.
+fn keys(pointer: &str) -> Vec<String> {
+    let keys = pointer.split('/').skip(1);
+    keys.map(|key| key.replace("~1", "/").replace("~0", "~"))
+        .collect()
+}
+
+/// Whether a name is the one of a row, or begins like it.
+fn is_name(of_row: &str, name: &str) -> bool {
+    match of_row.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == of_row,
+    }
 }
 
 /// Whether a piece of a place is the one with this name; `*` is any.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::terminal::painted;
 use super::text::TextRole;
 use super::{TerminalStyle, wrap};
-use crate::deployment::{Caution, Class, Row, TABLE};
+use crate::deployment::{Caution, Class, ConsequenceTable, Row};
 
 /// A class or a caution of the table of consequences.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +70,10 @@ pub fn write_list(style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> 
 pub fn write(word: ConsequenceWord, style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let name = painted(word.as_str(), TextRole::Strong, style);
     writeln!(out, "{name}: {}", word.meaning())?;
-    for row in TABLE.rows.iter().filter(|row| word.has(row)) {
+    for row in ConsequenceTable::built_in()
+        .iter()
+        .filter(|row| word.has(row))
+    {
         write_row(row, style, out)?;
     }
     Ok(())
@@ -82,6 +85,10 @@ fn write_row(row: &Row, style: &TerminalStyle, out: &mut dyn Write) -> io::Resul
     let limits = [
         Some(changes.join(", ")).filter(|changes| !changes.is_empty()),
         row.chart.as_ref().map(|chart| format!("chart {chart}")),
+        Some(row.names.join(", ")).filter(|names| !names.is_empty()),
+        row.condition
+            .as_ref()
+            .map(|place| format!("if /{}", place.join("/"))),
         row.armada
             .map(|armada| format!("armada: {}", armada.as_str())),
     ];
@@ -108,15 +115,8 @@ fn write_row(row: &Row, style: &TerminalStyle, out: &mut dyn Write) -> io::Resul
         writeln!(out, "{}", wrap(text, style.columns(), "  ", "    "))?;
     }
     for source in &row.sources {
-        let text = format!(
-            "source: {} {} {}",
-            source.repository, source.commit, source.place
-        );
-        writeln!(
-            out,
-            "{}",
-            painted(&format!("  {text}"), TextRole::Dim, style)
-        )?;
+        let text = format!("  source: {source}");
+        writeln!(out, "{}", painted(&text, TextRole::Dim, style))?;
     }
     Ok(())
 }

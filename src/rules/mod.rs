@@ -69,6 +69,7 @@ macro_rules! rule {
 use rule;
 
 mod abstract_replacement;
+mod action_over_limit;
 mod ambiguous_merge;
 mod ambiguous_parent;
 mod ambiguous_property_name;
@@ -189,6 +190,7 @@ mod unused_label;
 mod unused_schema;
 mod unused_type;
 mod unusual_yaml;
+mod unwanted_caution;
 
 mod cloud_init;
 mod plain_scalars;
@@ -202,8 +204,9 @@ pub(crate) use exposed_secret::report_exposed;
 pub(crate) use foreign::folded;
 pub(crate) use missing_reference::Reference;
 pub(crate) use reach::ReachedEdit;
-pub use reach::{ExpectedUnchanged, Gates, report_faults, report_reach};
+pub use reach::{ExpectedUnchanged, Gates, Limit, report_faults, report_reach};
 pub use schema_violation::MAX_VIOLATIONS;
+pub use unwanted_caution::LevelledCaution;
 
 pub(crate) use unused_configuration::{UnusedEntry, UnusedKind, report_unused};
 
@@ -225,6 +228,7 @@ macro_rules! registry {
 
 registry! {
     abstract_replacement,
+    action_over_limit,
     ambiguous_merge,
     ambiguous_parent,
     ambiguous_property_name,
@@ -367,6 +371,7 @@ registry! {
     unused_type,
     cloud_init::unused_vendor_data,
     unusual_yaml,
+    unwanted_caution,
     update_manifest_default,
 }
 
@@ -490,7 +495,8 @@ pub fn selected(word: &str) -> Option<Vec<&'static Rule>> {
 /// Rules that an ignore comment may name, by name or alias but not by group. Empty for findings
 /// without a location in a file.
 pub(crate) fn ignorable(name: &str) -> Vec<&'static Rule> {
-    const NEVER: [&Rule; 6] = [
+    const NEVER: [&Rule; 8] = [
+        &action_over_limit::RULE,
         // The comment would be part of the change that exposes the secret.
         &exposed_secret::RULE,
         &internal_error::RULE,
@@ -498,6 +504,7 @@ pub(crate) fn ignorable(name: &str) -> Vec<&'static Rule> {
         &stale_baseline::RULE,
         &unexpected_change::RULE,
         &unused_ignore::RULE,
+        &unwanted_caution::RULE,
     ];
     RULES
         .iter()

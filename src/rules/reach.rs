@@ -1,29 +1,62 @@
 //! Input of the comparison rules: an edit, its reach, and the limits on it.
 
+use std::collections::BTreeSet;
+use std::fmt::{self, Display, Formatter};
+use std::iter;
 use std::sync::Arc;
 
 use globset::GlobSet;
 
-use super::{internal_error, reach_over_limit, unexpected_change};
+use super::unwanted_caution::LevelledCaution;
+use super::{
+    action_over_limit, internal_error, reach_over_limit, unexpected_change, unwanted_caution,
+};
 use crate::compare::reach::{Comparison, EditReach};
-use crate::compare::{Change, Fault};
-use crate::diagnostic::Diagnostic;
+use crate::compare::{Change, Deployed, Fault, Status};
+use crate::deployment::{Action, ByEdit, Consequences, EffectOfSite};
+use crate::diagnostic::{Diagnostic, Label, Rule};
 use crate::edit::EditId;
+use crate::near;
 use crate::source::DocKey;
 
-/// Limits of the reach of an edit.
+/// Limits of what an edit may do.
 #[derive(Clone, Debug, Default)]
 pub struct Gates {
     /// Maximum number of sites in which an edit may change outputs.
-    pub max_sites: Option<usize>,
-    /// Where that limit was set, unless for this run only.
-    pub(crate) sites_set: Option<String>,
+    pub max_sites: Option<Limit<usize>>,
     /// Maximum number of outputs an edit may change.
-    pub max_outputs: Option<usize>,
-    /// Where that limit was set, unless for this run only.
-    pub(crate) outputs_set: Option<String>,
+    pub max_outputs: Option<Limit<usize>>,
+    /// Largest action that an edit may ask for.
+    pub max_action: Option<Limit<Action>>,
+    /// Cautions that are findings.
+    pub cautions: Vec<LevelledCaution>,
     /// Outputs that must not change.
     pub unchanged: Option<ExpectedUnchanged>,
+}
+
+/// A limit, which a setting or this run only has.
+#[derive(Clone, Debug)]
+pub struct Limit<T> {
+    /// The most that is allowed.
+    pub most: T,
+    /// Where it was set, unless for this run only.
+    pub(crate) set: Option<String>,
+}
+
+impl<T> From<T> for Limit<T> {
+    fn from(most: T) -> Self {
+        Self { most, set: None }
+    }
+}
+
+impl<T> Limit<T> {
+    /// The finding, with where the limit was set.
+    pub(super) fn noted(&self, finding: Diagnostic) -> Diagnostic {
+        match &self.set {
+            Some(set) => finding.note(format!("the limit is {set}")),
+            None => finding,
+        }
+    }
 }
 
 /// Outputs that are expected to stay unchanged: those whose site or `SITE:SCHEMA:NAME` matches; `-`
@@ -47,6 +80,38 @@ pub(crate) struct ReachedEdit<'a> {
     pub(crate) reach: &'a EditReach,
     /// Comparison that contains the edit.
     pub(crate) comparison: &'a Comparison,
+    /// What the changes of that comparison ask for.
+    pub(crate) consequences: &'a ByEdit<'a>,
+}
+
+/// Reason why it is not known what an edit asks for.
+pub(super) enum Undecided {
+    /// Its reach was not decided.
+    Reach,
+    /// Its content could not be read.
+    Content,
+    /// These outputs were not rendered on both sides.
+    Comparison(String),
+    /// It is not known whether these outputs are deployed.
+    Deployment(String),
+    /// The table has no rows for these schemas.
+    Consequence(String),
+}
+
+impl Display for Undecided {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reach => f.write_str("its reach is not decided"),
+            Self::Content => f.write_str("its content cannot be read"),
+            Self::Comparison(names) => write!(f, "not rendered on both sides: {names}"),
+            Self::Deployment(names) => {
+                write!(f, "not known whether an action deploys: {names}")
+            }
+            Self::Consequence(schemas) => {
+                write!(f, "no known consequence of a change of: {schemas}")
+            }
+        }
+    }
 }
 
 impl<'a> ReachedEdit<'a> {
@@ -63,6 +128,66 @@ impl<'a> ReachedEdit<'a> {
             }
         }
         documents
+    }
+
+    /// What the edit asks for.
+    pub(super) fn effects(&self) -> &'a [EffectOfSite<'a>] {
+        self.consequences.of(self.id)
+    }
+
+    /// A finding at the edited line, about these effects.
+    pub(super) fn finding(
+        &self,
+        rule: &'static Rule,
+        message: String,
+        label: impl Display,
+        effects: &[&EffectOfSite<'_>],
+    ) -> Diagnostic {
+        let edit = &self.reach.edit;
+        let label = Label::new(edit.at(), label.to_string());
+        let outputs: BTreeSet<&DocKey> = effects.iter().map(|it| &it.effect.output).collect();
+        let others = outputs.into_iter().filter(|key| **key != edit.document);
+        let sites: BTreeSet<&Arc<str>> = effects.iter().filter_map(|it| it.site).collect();
+        Diagnostic {
+            documents: iter::once(&edit.document).chain(others).cloned().collect(),
+            sites: if effects.is_empty() {
+                self.reach.sites.clone()
+            } else {
+                sites.into_iter().cloned().collect()
+            },
+            ..Diagnostic::new(rule, message, label)
+        }
+    }
+
+    /// Why it is not known what the edit asks for; empty if it is known.
+    pub(super) fn undecided(&self) -> Vec<Undecided> {
+        let mut not_compared = BTreeSet::new();
+        let mut not_known = BTreeSet::new();
+        let mut schemas = BTreeSet::new();
+        for change in self.outputs() {
+            let key = &change.key;
+            match change.status {
+                Status::Broken | Status::Repaired | Status::NotComparable => {
+                    not_compared.insert(&*key.name);
+                }
+                Status::Changed | Status::Added | Status::Removed | Status::Metadata => {}
+            }
+            if change.deployed == Deployed::NotKnown {
+                not_known.insert(&*key.name);
+            }
+            if self.consequences.is_unknown(change) {
+                schemas.insert(&*key.schema);
+            }
+        }
+        let named = |names: BTreeSet<&str>| (!names.is_empty()).then(|| near::list(names));
+        let reasons = [
+            self.reach.is_undecided().then_some(Undecided::Reach),
+            (self.reach.edit.kind.is_unknown()).then_some(Undecided::Content),
+            named(not_compared).map(Undecided::Comparison),
+            named(not_known).map(Undecided::Deployment),
+            named(schemas).map(Undecided::Consequence),
+        ];
+        reasons.into_iter().flatten().collect()
     }
 
     /// Label of the edited line.
@@ -129,12 +254,17 @@ pub fn report_faults(comparison: &Comparison) -> Vec<Diagnostic> {
 }
 
 /// Findings of the gates, for each edit and for unexplained changes.
-pub fn report_reach(comparison: &Comparison, gates: &Gates) -> Vec<(Option<EditId>, Diagnostic)> {
+pub fn report_reach(
+    comparison: &Comparison,
+    consequences: &Consequences,
+    gates: &Gates,
+) -> Vec<(Option<EditId>, Diagnostic)> {
     let unexplained = comparison
         .outputs
         .iter()
         .filter(|change| change.is_unexplained())
         .filter_map(|change| unexpected_change::check_unexplained(change, gates));
+    let by_edit = consequences.by_edit();
     let edits = comparison.edits.iter().enumerate();
     edits
         .flat_map(|(index, reach)| {
@@ -142,9 +272,12 @@ pub fn report_reach(comparison: &Comparison, gates: &Gates) -> Vec<(Option<EditI
                 id: EditId::at(index),
                 reach,
                 comparison,
+                consequences: &by_edit,
             };
             let findings = reach_over_limit::check(&reached, gates)
                 .into_iter()
+                .chain(action_over_limit::check(&reached, gates))
+                .chain(unwanted_caution::check(&reached, gates))
                 .chain(unexpected_change::check(&reached, gates));
             findings
                 .map(move |finding| (Some(EditId::at(index)), finding))

@@ -1,5 +1,6 @@
 //! `reach-over-limit`: edit that changes more than allowed.
 
+use super::reach::Limit;
 use super::{Gates, ReachedEdit};
 use crate::diagnostic::{Diagnostic, Label};
 
@@ -10,42 +11,27 @@ super::rule!(
 );
 
 pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Vec<Diagnostic> {
-    let sites = reached.reach.sites.len();
-    let outputs = reached.reach.outputs;
+    let reach = reached.reach;
     let limits = [
-        ReachLimit {
-            count: sites,
-            most: gates.max_sites,
-            what: "sites",
-            set: gates.sites_set.as_deref(),
-        },
-        ReachLimit {
-            count: outputs,
-            most: gates.max_outputs,
-            what: "outputs",
-            set: gates.outputs_set.as_deref(),
-        },
+        (reach.sites.len(), "sites", &gates.max_sites),
+        (reach.outputs, "outputs", &gates.max_outputs),
     ];
     limits
-        .iter()
-        .filter_map(|limit| report(reached, limit))
+        .into_iter()
+        .filter_map(|(count, what, limit)| report(reached, (count, what), limit.as_ref()?))
         .collect()
 }
 
-struct ReachLimit<'a> {
-    count: usize,
-    most: Option<usize>,
-    what: &'a str,
-    /// Where it was set.
-    set: Option<&'a str>,
-}
-
-fn report(reached: &ReachedEdit<'_>, limit: &ReachLimit<'_>) -> Option<Diagnostic> {
-    let ReachLimit { count, what, .. } = limit;
+fn report(
+    reached: &ReachedEdit<'_>,
+    (count, what): (usize, &str),
+    limit: &Limit<usize>,
+) -> Option<Diagnostic> {
     let reach = reached.reach;
-    let most = limit
-        .most
-        .filter(|most| count > most || reach.is_undecided())?;
+    let most = limit.most;
+    if count <= most && !reach.is_undecided() {
+        return None;
+    }
     let name = &reach.edit.document.name;
     let message = if reach.is_undecided() {
         format!(
@@ -60,8 +46,5 @@ fn report(reached: &ReachedEdit<'_>, limit: &ReachLimit<'_>) -> Option<Diagnosti
         .help("make the change in a layer that fewer sites use, or raise the limit for this run");
     finding.documents = reached.documents();
     finding.sites.clone_from(&reach.sites);
-    Some(match limit.set {
-        Some(set) => finding.note(format!("the limit is {set}")),
-        None => finding,
-    })
+    Some(limit.noted(finding))
 }

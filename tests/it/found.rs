@@ -42,6 +42,8 @@ fn a_glob_with_a_line_break() {
     let text = "cloud-config:\n  - {name: a, parts: [\"type/{x/\n\n  y\"]}\n";
     let vocabulary = Vocabulary {
         rules: &[],
+        cautions: &[],
+        consequence: |_| Ok(()),
         formats: &[],
         version: "1.0.0",
         links: |_| Ok(()),

@@ -25,6 +25,7 @@ use globset::{Glob, GlobSet};
 use layercake::check::Checked;
 use layercake::commands::configuration::ConfigurationSource;
 use layercake::commands::policy::Selectors;
+use layercake::deployment::{Action, Caution};
 use layercake::diagnostic::{Diagnostic, Severity, Trait};
 use layercake::graph::MissingSource;
 use layercake::merge::deckhand::Semantics;
@@ -620,7 +621,7 @@ impl Page {
         let mut place = ConfigurationSource::Root;
         let mut words = with.split_whitespace();
         while let Some(word) = words.next() {
-            let mut number = || {
+            let mut number = || -> usize {
                 words
                     .next()
                     .and_then(|it| it.parse().ok())
@@ -630,8 +631,16 @@ impl Page {
                 "deckhand" => options.semantics = Semantics::Deckhand,
                 "missing-source-warning" => options.missing_source = MissingSource::Warning,
                 "config-from-base" => place = ConfigurationSource::Base,
-                "max-sites" => gates.max_sites = Some(number()),
-                "max-outputs" => gates.max_outputs = Some(number()),
+                "max-sites" => gates.max_sites = Some(number().into()),
+                "max-outputs" => gates.max_outputs = Some(number().into()),
+                "max-action" => {
+                    let action = words.next().and_then(Action::of).expect("an action");
+                    gates.max_action = Some(action.into());
+                }
+                "caution" => {
+                    let caution = words.next().and_then(Caution::of).expect("a caution");
+                    gates.cautions.push(caution.into());
+                }
                 "expect-unchanged" => {
                     gates.unchanged = Some(unchanged(words.next().unwrap_or("*")));
                 }

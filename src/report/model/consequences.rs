@@ -12,7 +12,8 @@ use super::sites::SiteSets;
 use crate::compare::reach::Comparison;
 use crate::compare::{Deployed, DeployedCounts, Status};
 use crate::deployment::{
-    Action, ArmadaKind, Caution, Class, Consequences, Effect, Row, SiteConsequences, TABLE,
+    Action, ArmadaKind, Caution, Class, ConsequenceTable, Consequences, Effect, Row,
+    SiteConsequences,
 };
 use crate::report::View;
 use crate::source::DocKey;
@@ -114,7 +115,7 @@ pub(super) fn reported(
             sites: sets.set_of(sites),
             configured: found.is_configured,
             actions: actions(&found.effects),
-            effects: effects(&found.effects, view),
+            effects: effects(&found.effects, &consequences.table, view),
             unknown_schemas: found.unknown.iter().map(ToString::to_string).collect(),
             rendered_only: counts.rendered_only,
             deployment_not_known: counts.deployment_not_known,
@@ -140,7 +141,7 @@ fn counts(comparison: &Comparison) -> BTreeMap<Option<&str>, DeployedCounts> {
 fn actions(effects: &[Effect]) -> Vec<ReportedAction> {
     let mut nodes: BTreeMap<Action, BTreeSet<&str>> = BTreeMap::new();
     for effect in effects {
-        for action in std::iter::once(effect.action).chain(effect.then) {
+        for action in effect.actions() {
             let names = nodes.entry(action).or_default();
             if action.names_nodes() {
                 names.extend(effect.nodes.iter().map(|name| &**name));
@@ -148,7 +149,6 @@ fn actions(effects: &[Effect]) -> Vec<ReportedAction> {
         }
     }
     nodes.remove(&Action::None);
-    nodes.retain(|action, nodes| !action.names_nodes() || !nodes.is_empty());
     if nodes.contains_key(&Action::UpdateSite) {
         nodes.remove(&Action::UpdateSoftware);
     }
@@ -162,7 +162,7 @@ fn actions(effects: &[Effect]) -> Vec<ReportedAction> {
 }
 
 /// Joins the effects of a row for several outputs.
-fn effects(effects: &[Effect], view: &View<'_>) -> Vec<ReportedEffect> {
+fn effects(effects: &[Effect], table: &ConsequenceTable, view: &View<'_>) -> Vec<ReportedEffect> {
     let mut alike: IndexMap<_, Vec<&Effect>> = IndexMap::new();
     for effect in effects {
         let key = (
@@ -176,7 +176,7 @@ fn effects(effects: &[Effect], view: &View<'_>) -> Vec<ReportedEffect> {
     }
     alike
         .into_values()
-        .map(|effects| ReportedEffect::of(&effects, &TABLE.rows[effects[0].row], view))
+        .map(|effects| ReportedEffect::of(&effects, table.get(effects[0].row), view))
         .collect()
 }
 

@@ -21,6 +21,8 @@ struct Case {
     pointer: String,
     change: String,
     chart: Option<String>,
+    /// JSON Pointer of another value, which is true.
+    beside: Option<String>,
     class: String,
     /// Armada for which it holds.
     armada: Option<String>,
@@ -47,31 +49,37 @@ fn cases() -> Vec<Case> {
         let number: usize = row[0].parse().unwrap();
         let other: usize = row[5].split(':').next().unwrap().parse().unwrap();
         for (at, text, applies) in [("yes", row[3], number), ("no", row[4], other)] {
+            let case = case(text, applies, classes[applies - 1]);
             cases.push(Case {
-                name: format!("r{number}-{at}"),
+                name: match &*case.name {
+                    "" => format!("r{number}-{at}"),
+                    name => name.to_owned(),
+                },
                 armada: armada(row[1]).or_else(|| armada(rows[applies - 1][1])),
-                ..case(text, applies, classes[applies - 1])
+                ..case
             });
         }
     }
     cases
 }
 
-/// Reads `SCHEMA POINTER CHANGE (chart_name NAME)`.
+/// Reads `SCHEMA POINTER CHANGE`, with `(chart_name NAME)`, `(name NAME)` or `(with POINTER)` at the end.
 fn case(text: &str, row: usize, class: &str) -> Case {
-    let (text, chart) = match text.split_once(" (chart_name ") {
-        Some((text, chart)) => (text, Some(chart.trim_end_matches(')').to_owned())),
-        None => (text, None),
+    let (text, condition) = text.split_once(" (").unwrap_or((text, ""));
+    let with = |word: &str| {
+        let value = condition.strip_prefix(word)?.trim_end_matches(')');
+        Some(value.to_owned())
     };
     let (schema, rest) = text.split_once(' ').unwrap();
     let (place, change) = rest.rsplit_once(' ').unwrap_or(("", rest));
     Case {
         row,
         schema: schema.to_owned(),
-        name: String::new(),
+        name: with("name ").unwrap_or_default(),
         pointer: place.trim_matches('`').replace("whole data", ""),
         change: change.to_owned(),
-        chart,
+        chart: with("chart_name "),
+        beside: with("with "),
         class: class.to_owned(),
         armada: None,
     }
@@ -104,19 +112,24 @@ impl Case {
             rest["chart_group"] = json!([]);
         }
         if self.pointer.is_empty() && self.change == "changed" {
-            return ["one", "two"].map(|text| Some(json!(text)));
+            return ["one", "two"].map(|text| Some(json!(format!("{} {text}", self.name))));
         }
-        let with = |value: Option<u8>| {
+        if let Some(pointer) = &self.beside {
+            set(&mut rest, pointer, Some(json!(true)));
+        }
+        let with = |value: Option<Json>| {
             let mut data = rest.clone();
-            set(&mut data, &self.pointer, value.map(|number| json!(number)));
+            set(&mut data, &self.pointer, value);
             Some(data)
         };
+        let [one, two] = [1, 2].map(|number| Some(json!(number)));
         match &*self.change {
             "document-added" => [None, Some(rest)],
             "document-removed" => [Some(rest), None],
-            "added" => [with(None), with(Some(1))],
-            "removed" => [with(Some(1)), with(None)],
-            "changed" => [with(Some(1)), with(Some(2))],
+            "added" => [with(None), with(one)],
+            "removed" => [with(one), with(None)],
+            "changed" => [with(one), with(two)],
+            "cleared" => [true, false].map(|value| with(Some(json!(value)))),
             other => panic!("unknown change {other}"),
         }
     }
@@ -211,12 +224,13 @@ fn write(sandbox: &Sandbox, documents: &[(&Case, &Json)]) {
 }
 
 /// Classes of the consequences for each output.
-fn classes(report: &Json) -> BTreeMap<&str, BTreeSet<&str>> {
-    let mut classes: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+fn classes(report: &Json) -> BTreeMap<[&str; 2], BTreeSet<&str>> {
+    let mut classes: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
     for effect in effects(report) {
         for output in effect["outputs"].as_array().unwrap() {
-            let of_output = classes.entry(output["name"].as_str().unwrap()).or_default();
-            of_output.insert(effect["class"].as_str().unwrap());
+            let key = ["schema", "name"].map(|key| output[key].as_str().unwrap());
+            let class = effect["class"].as_str().unwrap();
+            classes.entry(key).or_default().insert(class);
         }
     }
     classes
@@ -250,7 +264,7 @@ fn each_row_of_the_table_applies_to_its_changes_and_not_to_others() {
             .filter(|case| case.armada.as_deref().is_none_or(|it| it == armada))
             .filter_map(|case| {
                 rows.insert(case.row);
-                let classes = found.get(&*case.name);
+                let classes = found.get(&[&*case.schema, &*case.name]);
                 let expected = BTreeSet::from([&*case.class]);
                 (classes != Some(&expected)).then(|| format!("{armada}: {case:?}: {classes:?}"))
             })

@@ -483,6 +483,8 @@ fn keys_used_by_other_parts_are_read() {
                 references:\n  - from: {schema: a/B/v1, path: '$.members[*]'}\n    to: {schema: a/C/v1, by: name}\n";
     let vocabulary = Vocabulary {
         rules: &[],
+        cautions: &[],
+        consequence: |_| Ok(()),
         formats: &[],
         version: "1.0.0",
         links: |_| Ok(()),

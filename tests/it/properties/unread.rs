@@ -121,7 +121,7 @@ proptest! {
         let unchanged = Some(ExpectedUnchanged(everything));
         let mut gates = Gates::default();
         gates.unchanged = unchanged;
-        prop_assert!(!report_reach(comparison, &gates).is_empty(), "{way:?} {path}");
+        prop_assert!(!report_reach(comparison, &compared.consequences, &gates).is_empty(), "{way:?} {path}");
 
         let taking = sites_with(&repository, &file.0);
         let named = |site: &Option<std::sync::Arc<str>>| site.as_deref().unwrap_or_default().to_owned();

@@ -78,7 +78,7 @@ pub fn compare_files(
     let plan = options.plan(Arc::new(head.clone()), layout_of(head), Some(earlier));
     let mut compared =
         compare(&plan, &Settings::default()).expect("files in memory can be compared");
-    for (edit, finding) in report_reach(&compared.comparison, gates) {
+    for (edit, finding) in report_reach(&compared.comparison, &compared.consequences, gates) {
         compared.add_gated(finding, edit);
     }
     compared
