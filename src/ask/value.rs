@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::question::{self, ValueQuestion};
 use super::route::step_at;
 use crate::check::{Answer, RenderedSite};
+use crate::deployment::{Deployment, is_of_armada};
 use crate::error::Error;
 use crate::graph::{DocId, Op, Recipe, Step};
 use crate::merge::Strategy;
@@ -13,6 +14,7 @@ use crate::report::answer::provenance::{
     ExplainedValue, LeafOrigin, ProvenanceStep, StepNote, ValuePrecedence,
 };
 use crate::report::answer::{Operation, ParentStep, StepAction, StepKind};
+use crate::report::model::DeployedBy;
 use crate::source::{DocKey, Span};
 use crate::yaml::Node;
 use crate::yaml::path::{Location, Path, Piece, children};
@@ -22,8 +24,12 @@ pub(crate) fn answer(
     site: &RenderedSite<'_>,
     question: &ValueQuestion,
 ) -> Answer<Result<ExplainedValue, Error>> {
-    let meant = question::documents(site, question).unwrap_or_default();
-    Answer::after(site.unrequested(meant), || trace(site, question))
+    let mut needed = question::documents(site, question).unwrap_or_default();
+    let is_of_armada = |doc: &DocId| is_of_armada(&site.graph.recipe(*doc).key.schema);
+    if needed.iter().any(is_of_armada) {
+        needed.extend(Deployment::needed(site.graph));
+    }
+    Answer::after(site.unrequested(needed), || trace(site, question))
 }
 
 /// Trace of a value of one site.
@@ -49,12 +55,20 @@ pub fn trace(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Explai
         there: hop.value.is_some(),
         value: hop.value.clone(),
         secret_of: secret_of(site, &hop),
+        deployed_by: deployed_by(site, doc),
         set_at: hop.origin().value.as_ref().map(|node| node.span),
         rows: rows(site, &hop),
         changes: Vec::new(),
         leaves,
         more_leaves,
     })
+}
+
+/// Actions that deploy a document.
+fn deployed_by(site: &RenderedSite<'_>, doc: DocId) -> Option<DeployedBy> {
+    let schema = &site.graph.recipe(doc).key.schema;
+    let deployment = is_of_armada(schema).then(|| Deployment::of(site.graph, site.rendered))?;
+    DeployedBy::of(deployment.of_output(doc, schema))
 }
 
 /// Document that a secret value comes from.

@@ -17,7 +17,7 @@ use crate::edit::EditId;
 use crate::graph::{DocId, Graph};
 use crate::render::Rendered;
 use crate::source::DocKey;
-use crate::yaml::diff::Difference;
+use crate::yaml::diff::{Difference, ListKeys, differences};
 use crate::yaml::path::{Location, Piece, children};
 use crate::yaml::{Key, Node};
 
@@ -334,6 +334,10 @@ impl Finding<'_> {
         if is_of_armada(schema) && !self.is_deployed_twice(change.output, schema) {
             return;
         }
+        // Its release is what counts: see `add_memberships`.
+        if is_chart(schema) && change.renamed_from.is_some() {
+            return;
+        }
         // A chart that others depend on is a part of their releases, and none of its own.
         let is_changed = change.status == Status::Changed;
         if is_changed && is_chart(schema) && !self.is_release(&change.key) {
@@ -345,7 +349,7 @@ impl Finding<'_> {
         match (change.status, &change.renamed_from) {
             (Status::Added, _) => self.add_at(change, ChangeKind::DocumentAdded, &root),
             (Status::Removed, _) => self.add_at(change, ChangeKind::DocumentRemoved, &root),
-            (_, Some(before)) => {
+            (_, Some(before)) if !is_of_armada(schema) => {
                 let edits = || change.edits.iter().copied();
                 let removed = Output {
                     head: None,
@@ -359,7 +363,7 @@ impl Finding<'_> {
                 );
                 self.add_at(change, ChangeKind::DocumentAdded, &root);
             }
-            (Status::Changed, None) => {
+            (Status::Changed, _) => {
                 let is_whole = |place: &Location, kind| self.table.is_whole(schema, &place.0, kind);
                 let mut lists = BTreeSet::new();
                 for difference in &change.data {
@@ -379,10 +383,7 @@ impl Finding<'_> {
                     }
                 }
             }
-            (
-                Status::Broken | Status::Repaired | Status::Metadata | Status::NotComparable,
-                None,
-            ) => {}
+            (Status::Broken | Status::Repaired | Status::Metadata | Status::NotComparable, _) => {}
         }
     }
 
@@ -473,36 +474,77 @@ impl Finding<'_> {
             is_of_armada(schema) || is_configuration(schema)
         });
         let edits_for = |key: &DocKey| -> BTreeSet<EditId> {
-            let own = deciding.clone().filter(|change| change.key == *key);
-            let others = deciding
-                .clone()
-                .filter(|change| !is_chart(&change.key.schema));
+            let own = deciding.clone().filter(|change| {
+                let is_there_once = matches!(change.status, Status::Added | Status::Removed);
+                is_there_once && change.key == *key || is_renamed(change, key)
+            });
             let own: BTreeSet<EditId> = own
-                .filter(|change| matches!(change.status, Status::Added | Status::Removed))
                 .flat_map(|change| change.edits.iter().copied())
                 .collect();
             if !own.is_empty() {
                 return own;
             }
+            let others = deciding
+                .clone()
+                .filter(|change| !is_chart(&change.key.schema));
             others
                 .flat_map(|change| change.edits.iter().copied())
                 .collect()
         };
-        for (key, doc) in head.iter().filter(|(key, _)| !base.contains_key(*key)) {
-            let output = Output {
+        let joined = head.iter().filter(|(key, _)| !base.contains_key(*key));
+        let mut left: Releases<'_> = base.clone();
+        left.retain(|key, _| !head.contains_key(*key));
+        let root = Location::root();
+        for (key, doc) in joined {
+            let release = self.release(1, *doc);
+            let before = left
+                .iter()
+                .find(|(_, before)| release.is_some() && self.release(0, **before) == release)
+                .map(|(before, doc)| (*before, *doc));
+            let mut output = Output {
                 base: None,
                 head: Some(*doc),
             };
-            let at = (ChangeKind::DocumentAdded, &Location::root());
-            self.add_row(output, key, at, edits_for(key));
+            let Some((before, base)) = before else {
+                let at = (ChangeKind::DocumentAdded, &root);
+                self.add_row(output, key, at, edits_for(key));
+                continue;
+            };
+            left.remove(before);
+            output.base = Some(base);
+            let edits = &edits_for(key) | &edits_for(before);
+            self.add_differences(output, key, &edits);
         }
-        for (key, doc) in base.iter().filter(|(key, _)| !head.contains_key(*key)) {
+        for (key, doc) in left {
             let output = Output {
-                base: Some(*doc),
+                base: Some(doc),
                 head: None,
             };
-            let at = (ChangeKind::DocumentRemoved, &Location::root());
+            let at = (ChangeKind::DocumentRemoved, &root);
             self.add_row(output, key, at, edits_for(key));
+        }
+    }
+
+    /// Name and namespace of the release of a chart on a side, by which Armada finds it (armada
+    /// `handlers/chart_deploy.py`).
+    fn release(&self, side: usize, chart: DocId) -> Option<[Option<&str>; 2]> {
+        let data = self.sides[side]?.rendered.data(chart)?;
+        let text = |key: &str| data.get(key).and_then(Node::as_str);
+        Some([Some(text("release")?), text("namespace")])
+    }
+
+    /// Adds what differs between two charts with the same release.
+    fn add_differences(&mut self, output: Output, key: &DocKey, edits: &BTreeSet<EditId>) {
+        let [base, head] = [(output.base, 0), (output.head, 1)]
+            .map(|(doc, side)| self.sides[side].and_then(|side| side.rendered.data(doc?)));
+        let (Some(base), Some(head)) = (base, head) else {
+            return;
+        };
+        let is_whole = |place: &Location, kind| self.table.is_whole(&key.schema, &place.0, kind);
+        let differences = differences(base, head, &ListKeys::default());
+        let places = differences.iter().flat_map(|it| places(it, is_whole));
+        for (place, kind) in places.collect::<Vec<_>>() {
+            self.add_row(output, key, (kind, &place), edits.iter().copied());
         }
     }
 
@@ -523,6 +565,14 @@ impl Finding<'_> {
             }
         }
     }
+}
+
+/// Whether a document got or gave up this name.
+fn is_renamed(change: &Change, key: &DocKey) -> bool {
+    change
+        .renamed_from
+        .as_ref()
+        .is_some_and(|before| before == key || change.key == *key)
 }
 
 /// Names of the nodes that an output concerns on either side.

@@ -73,7 +73,7 @@ fn check_url(url: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Published pages of the rules: `BASE/rules/NAME.html`.
+/// Published pages of the rules, `BASE/rules/NAME.html`, and other pages beside them.
 #[derive(Clone, Debug)]
 pub struct RulePages {
     /// Base URL without a final slash.
@@ -109,6 +109,11 @@ impl RulePages {
         let rule = self.rules.iter().find(|rule| rule.name == name)?;
         Some(format!("{}/rules/{}.html", self.base, rule.name))
     }
+
+    /// Returns the URL of the section about what a report cannot see.
+    fn limits(&self) -> String {
+        format!("{}/deployment.html#what-a-report-cannot-see", self.base)
+    }
 }
 
 impl Report {
@@ -124,6 +129,7 @@ impl Report {
             TextLink::Head(place) => self.address_of(place, sides.map(|it| &it.head)),
             TextLink::Base(place) => self.address_of(place, sides.map(|it| &it.base)),
             TextLink::Rule(name) => self.rule_address(name),
+            TextLink::Limits => self.rule_pages.as_ref().map(RulePages::limits),
             TextLink::Anchor(_) => None,
         }
     }

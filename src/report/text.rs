@@ -38,6 +38,8 @@ pub(super) enum TextLink {
     Base(FilePlace),
     /// Page of the rule with this name.
     Rule(String),
+    /// Section of the documentation about what a report cannot see.
+    Limits,
     /// Id of a part of the same report.
     Anchor(String),
 }
@@ -137,13 +139,11 @@ impl StyledText {
         self
     }
 
-    /// Links the whole text to a part of the same report.
+    /// Links the parts without a link.
     #[must_use]
-    pub(super) fn linked(mut self, anchor: &str) -> Self {
+    pub(super) fn linked(mut self, link: &TextLink) -> Self {
         for piece in &mut self.pieces {
-            piece
-                .link
-                .get_or_insert_with(|| TextLink::Anchor(anchor.to_owned()));
+            piece.link.get_or_insert_with(|| link.clone());
         }
         self
     }

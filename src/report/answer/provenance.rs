@@ -12,6 +12,7 @@ use serde::{Serialize, Serializer};
 use super::step::{StepKind, describe_stop};
 use super::{AnswerPlace, painted_places, without_secrets};
 use crate::render::flow::Why;
+use crate::report::model::DeployedBy;
 use crate::report::printable::clean;
 use crate::report::terminal::painted;
 use crate::report::text::TextRole;
@@ -40,6 +41,9 @@ pub struct ExplainedValue<At = Span> {
     pub(crate) secret_of: Option<DocKey>,
     /// Source location that sets the value.
     pub(crate) set_at: Option<At>,
+    /// Actions that deploy the document; `None` if Armada does not read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) deployed_by: Option<DeployedBy>,
     /// Steps from the source location to the requested document.
     pub rows: Vec<ProvenanceStep<At>>,
     /// Documents in which the value can be changed, and the sites affected.
@@ -73,6 +77,7 @@ impl ExplainedValue {
             value: self.value,
             secret_of: self.secret_of,
             set_at: self.set_at.map(|at| AnswerPlace::new(at, view)),
+            deployed_by: self.deployed_by,
             rows: ProvenanceStep::all_located(self.rows, view),
             changes: self.changes,
             leaves: leaves.collect(),
@@ -297,6 +302,9 @@ pub fn write_provenance(
     write!(out, "{}", value_text(way))?;
     if let Some(at) = way.set_at {
         writeln!(out, "set at {}", painted_places(&[at], style))?;
+    }
+    if let Some(deployed_by) = way.deployed_by {
+        writeln!(out, "{deployed_by}")?;
     }
     writeln!(out)?;
     write_rows(&way.rows, style, out)?;
@@ -528,11 +536,19 @@ pub fn write_values(
             .max();
         for member in members.iter().take(MAX_SITES) {
             let site = site_name(member.site.as_deref());
-            let at = member.way.as_ref().and_then(|way| way.set_at);
+            let way = member.way.as_ref();
+            let at = way.and_then(|way| way.set_at);
             let at = at
                 .map(|at| painted_places(&[at], style))
                 .unwrap_or_default();
-            let line = format!("  {site:width$}  {at}", width = width.unwrap_or(0));
+            let deployed = match way.and_then(|way| way.deployed_by) {
+                Some(deployed_by) => format!("  {deployed_by}"),
+                None => String::new(),
+            };
+            let line = format!(
+                "  {site:width$}  {at}{deployed}",
+                width = width.unwrap_or(0)
+            );
             writeln!(out, "{}", line.trim_end())?;
         }
         if members.len() > MAX_SITES {

@@ -5,6 +5,7 @@
 //! reasons. The places of a route are those of the first of these sites.
 
 use std::collections::HashMap;
+use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
@@ -270,7 +271,8 @@ pub(crate) enum DeployedBy {
 }
 
 impl DeployedBy {
-    fn of(deployed: Deployed) -> Option<Self> {
+    /// `None` for an output that Armada does not read.
+    pub(crate) fn of(deployed: Deployed) -> Option<Self> {
         let Deployed::By(appliers) = deployed else {
             return match deployed {
                 Deployed::RenderedOnly => Some(Self::None),
@@ -293,6 +295,18 @@ impl DeployedBy {
             Self::None => counts.rendered_only += outputs,
             Self::NotKnown => counts.deployment_not_known += outputs,
         }
+    }
+}
+
+impl Display for DeployedBy {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UpdateSite => "deployed by update_site, not by update_software",
+            Self::UpdateSoftware => "deployed by update_software, not by update_site",
+            Self::Both => "deployed by update_site and update_software",
+            Self::None => "not deployed",
+            Self::NotKnown => "not known whether it is deployed",
+        })
     }
 }
 

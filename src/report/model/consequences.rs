@@ -99,12 +99,10 @@ pub(super) fn reported(
     let mut alike: BTreeMap<(&SiteConsequences, DeployedCounts), Vec<Option<&Arc<str>>>> =
         BTreeMap::new();
     for (site, found) in &consequences.of_sites {
-        let counts = counts.get(&site.as_deref()).copied().unwrap_or_default();
-        if !found.is_empty() || counts.rendered_only + counts.deployment_not_known > 0 {
-            alike
-                .entry((found, counts))
-                .or_default()
-                .push(site.as_ref());
+        let counts = counts.get(&site.as_deref()).copied();
+        if counts.is_some() || !found.is_empty() {
+            let key = (found, counts.unwrap_or_default());
+            alike.entry(key).or_default().push(site.as_ref());
         }
     }
     let mut alike: Vec<_> = alike.into_iter().collect();
@@ -123,15 +121,18 @@ pub(super) fn reported(
         .collect()
 }
 
-/// Numbers of changed outputs in each site that are only rendered, and for which it is not known.
+/// For each site with changed outputs, how many are only rendered, and for how many it is not known.
 fn counts(comparison: &Comparison) -> BTreeMap<Option<&str>, DeployedCounts> {
     let mut counts: BTreeMap<_, DeployedCounts> = BTreeMap::new();
     for change in &comparison.outputs {
-        let is_counted = matches!(change.deployed, Deployed::RenderedOnly | Deployed::NotKnown)
-            && change.status != Status::NotComparable;
-        if is_counted {
-            let of_site = counts.entry(change.site.as_deref()).or_default();
-            of_site.add(change.deployed, 1);
+        let of_site = counts.entry(change.site.as_deref()).or_default();
+        match change.deployed {
+            Deployed::RenderedOnly | Deployed::NotKnown
+                if change.status != Status::NotComparable =>
+            {
+                of_site.add(change.deployed, 1);
+            }
+            _ => {}
         }
     }
     counts

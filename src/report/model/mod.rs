@@ -24,8 +24,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::change::{
-    EditSet, OnSides, OutputChange, OutputGroup, OutputPart, ReportedCause, ReportedEdit,
-    ReportedOutput, ReportedShield, Route, RouteStep,
+    DeployedBy, EditSet, OnSides, OutputChange, OutputGroup, OutputPart, ReportedCause,
+    ReportedEdit, ReportedOutput, ReportedShield, Route, RouteStep,
 };
 pub(crate) use self::consequences::{ReportedAction, ReportedConsequences, ReportedEffect};
 pub(crate) use self::finding::Finding;

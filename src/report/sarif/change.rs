@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::base::UriBases;
 use super::log::{
-    MultiformatMessage, ReportingConfiguration, ReportingDescriptor, RuleProperties, SarifLocation,
-    SarifMessage, SarifResult,
+    MultiformatMessage, ReportingConfiguration, ReportingDescriptor, ResultProperties,
+    RuleProperties, SarifLocation, SarifMessage, SarifResult,
 };
 use super::result::at_line;
 use crate::report::FormatOptions;
@@ -148,6 +148,7 @@ fn result(
         baseline_state: Some("new"),
         suppressions: Vec::new(),
         fixes: Vec::new(),
+        properties: ResultProperties::of(&[edit.id], bases.report),
     })
 }
 

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::compare::DeployedCounts;
 use crate::report::ChosenSemantics;
+use crate::report::model::{EditRef, Report};
 use crate::report::printable::clean;
+use crate::report::story::SiteNames;
 
 #[derive(Serialize)]
 pub(super) struct SarifLog {
@@ -137,6 +140,37 @@ pub(super) struct SarifResult {
     pub(super) suppressions: Vec<SarifSuppression>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) fixes: Vec<SarifFix>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) properties: Option<ResultProperties>,
+}
+
+/// The only edit that caused a result, as numbers.
+#[derive(Serialize)]
+pub(super) struct ResultProperties {
+    reach: ReachProperties,
+}
+
+#[derive(Serialize)]
+struct ReachProperties {
+    outputs: usize,
+    sites: usize,
+    #[serde(flatten)]
+    deployed: DeployedCounts,
+}
+
+impl ResultProperties {
+    /// Those of a result that these edits caused.
+    pub(super) fn of(edits: &[EditRef], report: &Report) -> Option<Self> {
+        let [edit] = edits else { return None };
+        let reach = report.edit(*edit).reach;
+        Some(Self {
+            reach: ReachProperties {
+                outputs: reach.outputs,
+                sites: SiteNames::new(report).in_set(reach.sites).len(),
+                deployed: reach.deployed,
+            },
+        })
+    }
 }
 
 /// A `message` object.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::base::UriBases;
 use super::flow::FlowIndex;
 use super::log::{
-    ArtifactChange, LogicalLocation, PhysicalLocation, Region, SarifFix, SarifLocation,
-    SarifMessage, SarifReplacement, SarifResult, SarifSuppression, Snippet,
+    ArtifactChange, LogicalLocation, PhysicalLocation, Region, ResultProperties, SarifFix,
+    SarifLocation, SarifMessage, SarifReplacement, SarifResult, SarifSuppression, Snippet,
 };
 use crate::diagnostic::Safety;
 use crate::report::model::{
@@ -70,6 +70,7 @@ pub(super) fn of<'a>(
             .map(|it| suppression(it, bases))
             .collect(),
         fixes: finding.fix.iter().map(|it| fix(it, bases)).collect(),
+        properties: ResultProperties::of(&finding.caused_by, report),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::deployment::{ArmadaKind, Caution, Class};
 use crate::report::model::{
     EditRef, FilePlace, Report, ReportedAction, ReportedConsequences, ReportedEffect,
 };
-use crate::report::text::{StyledText, TextRole};
+use crate::report::text::{StyledText, TextLink, TextRole};
 use crate::report::{counted, first_few, present};
 
 /// Advice for sites with the same answer.
@@ -92,7 +92,9 @@ fn asked(found: &ReportedConsequences) -> StyledText {
     ];
     let releases = releases.into_iter().filter(|text| !text.is_empty());
     let releases = StyledText::list(releases, ", ").prefixed(": ");
-    let common = StyledText::plain(common_cautions(found)).prefixed("with ");
+    let common = StyledText::plain(common_cautions(found))
+        .linked(&TextLink::Limits)
+        .prefixed("with ");
     let facts = [actions.join(releases), common, later(found), rest(found)];
     StyledText::list(facts.into_iter().filter(|text| !text.is_empty()), " · ")
 }
@@ -249,6 +251,7 @@ fn cautions(found: &ReportedConsequences, report: &Report) -> Vec<StyledText> {
             let places = report.edits_with(&edits).filter_map(|edit| edit.at.last());
             let word = format!("caution {}", with_armada(caution, armada));
             StyledText::of(TextRole::Warning, word)
+                .linked(&TextLink::Limits)
                 .and(": ")
                 .join(names_of(&effects))
                 .join(first_place(places.collect()).prefixed("  "))

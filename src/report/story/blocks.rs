@@ -17,7 +17,7 @@ use crate::report::counted;
 use crate::report::model::{
     EditRef, EditSet, GroupRef, OutputGroup, ReportedCause, ReportedEdit, ReportedOutput,
 };
-use crate::report::text::{StyledText, TextRole};
+use crate::report::text::{StyledText, TextLink, TextRole};
 use crate::source::DocKey;
 
 /// Outputs with the same changes.
@@ -311,7 +311,7 @@ impl<'r> Arranger<'_, 'r> {
         let group = self.report.group_of(alike.outputs[0]);
         self.names
             .output(&group.schema, &group.name)
-            .linked(&group.id.to_string())
+            .linked(&TextLink::Anchor(group.id.to_string()))
     }
 
     pub(super) fn sites_of(&self, outputs: &[&ReportedOutput]) -> SiteIndices {

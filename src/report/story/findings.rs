@@ -12,7 +12,7 @@ use crate::report::counted;
 use crate::report::model::{
     Finding, LabelledPlace, Report, ReportedEdit, State, SuppressedBy, SuppressionKind,
 };
-use crate::report::text::{StyledText, TextRole};
+use crate::report::text::{StyledText, TextLink, TextRole};
 
 /// A finding with its sites, causes and suppression as text.
 pub(crate) struct FindingEntry<'r> {
@@ -158,7 +158,7 @@ fn causes(finding: &Finding, report: &Report) -> StyledText {
         return StyledText::default();
     };
     let text = StyledText::plain(edit_numbers(&edits))
-        .linked(&first.id.to_string())
+        .linked(&TextLink::Anchor(first.id.to_string()))
         .and(", ")
         .join(place_of(first));
     match edits.len() - 1 {

@@ -47,7 +47,8 @@ impl Painter<'_> {
     /// Returns the URL of a link if the terminal supports hyperlinks. Rule names, which occur in
     /// nearly every line, are plain text without colours.
     pub(super) fn address(self, link: &TextLink) -> Option<String> {
-        let is_shown = self.style.links && (self.style.color || !matches!(link, TextLink::Rule(_)));
+        let is_shown = self.style.links
+            && (self.style.color || !matches!(link, TextLink::Rule(_) | TextLink::Limits));
         if is_shown {
             self.report.address(link)
         } else {

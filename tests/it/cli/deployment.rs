@@ -387,6 +387,56 @@ fn charts_that_join_and_leave_a_manifest_are_installed_and_left() {
     );
 }
 
+/// Armada finds a release by its name and namespace, whatever document describes it.
+#[test]
+fn chart_that_takes_over_a_release_upgrades_it() {
+    let state = |name: &'static str, value: u8| {
+        let data = json!({"release": "api", "namespace": "one", "values": {"a": value}});
+        [deployed(&[name]), vec![chart(name, data)]].concat()
+    };
+    let other = [
+        deployed(&["web"]),
+        vec![chart("web", json!({"release": "api", "namespace": "two"}))],
+    ]
+    .concat();
+    let none: [&str; 0] = [];
+    let cases = [
+        (state("web", 1), &none[..], &none[..]),
+        (
+            state("web", 2),
+            &["update_software"],
+            &[
+                "upgrade helm: web",
+                "upgrade reinstalls-on-failure operator: web",
+            ],
+        ),
+        (
+            other,
+            &["update_software"],
+            &["install: web", "release-unmanaged release-unmanaged: api"],
+        ),
+    ];
+    for (head, actions, effects) in cases {
+        let report = compared(&state("api", 1), &head);
+        assert_eq!(asked(&report).0, actions, "{report}");
+        assert_eq!(asked(&report).1, effects, "{report}");
+    }
+}
+
+/// Groups are only names of charts.
+#[test]
+fn renamed_group_changes_no_release() {
+    let state = |group: &'static str| {
+        let mut state = deployed(&["api"]);
+        state[1].2["chart_groups"] = json!([group]);
+        state[2].1 = group;
+        [state, vec![chart("api", json!({}))]].concat()
+    };
+    let (actions, effects) = asked(&compared(&state("all"), &state("every")));
+    assert_eq!(actions, Vec::<String>::new());
+    assert_eq!(effects, Vec::<String>::new());
+}
+
 #[test]
 fn chart_that_others_depend_on_is_no_release() {
     let state = |value: u8| {
@@ -537,5 +587,273 @@ fn numbers_are_those_of_the_chosen_outputs() {
         let count = found["rendered_only"].as_u64().unwrap_or_default();
         assert_eq!(count, rendered_only, "{flags:?}");
         assert_eq!(!found["unknown_schemas"].is_null(), is_unknown, "{flags:?}");
+    }
+}
+
+/// Rules of the findings of a comparison, with their severities, and its exit code.
+fn gated(sandbox: &Sandbox, flags: &[&str]) -> (Vec<String>, i32) {
+    let ran = sandbox.run(&[&["lint", "--since", "HEAD", "-o", "json"], flags].concat());
+    let report = ran.json();
+    let findings = report["findings"].as_array().unwrap().iter();
+    let found = findings.map(|it| {
+        let [severity, rule] = ["severity", "rule"].map(|key| it[key].as_str().unwrap());
+        format!("{severity} {rule}")
+    });
+    (found.collect(), ran.code)
+}
+
+/// A site before and after a change.
+fn changed(config: &str, base: &Documents, head: &Documents) -> Sandbox {
+    let sandbox = Sandbox::with_sites();
+    sandbox.write("layercake.yaml", config);
+    site(&sandbox, base);
+    sandbox.commit();
+    site(&sandbox, head);
+    sandbox
+}
+
+fn with_kernel(kernel: &str) -> Documents {
+    vec![
+        (
+            "drydock/HostProfile/v1",
+            "worker",
+            json!({"platform": {"kernel": kernel}}),
+        ),
+        (
+            "drydock/BaremetalNode/v1",
+            "n1",
+            json!({"host_profile": "worker"}),
+        ),
+    ]
+}
+
+fn with_value(value: u8) -> Documents {
+    let data = json!({
+        "release": "api",
+        "values": value,
+        "upgrade": {"pre": {"delete": [{"type": "job"}]}},
+    });
+    [deployed(&["api"]), vec![chart("api", data)]].concat()
+}
+
+#[test]
+fn largest_action_is_a_gate() {
+    let over = "error action-over-limit";
+    let profile = changed("", &with_kernel("ga"), &with_kernel("hwe"));
+    let values = changed("", &with_value(1), &with_value(2));
+    let own = |size: u8| -> Documents { vec![("own/Thing/v1", "thing", json!({"size": size}))] };
+    let unknown = changed("", &own(1), &own(2));
+    let undeployed = changed(
+        "",
+        &with_value(1)[3..].to_vec(),
+        &with_value(2)[3..].to_vec(),
+    );
+    let cases = [
+        (&profile, "update_site", vec![over]),
+        (&profile, "redeploy_server", vec![]),
+        (&values, "none", vec![over]),
+        (&values, "update_software", vec![]),
+        (&unknown, "update_software", vec![over]),
+        (&unknown, "redeploy_server", vec![]),
+        (&undeployed, "update_site", vec![over]),
+    ];
+    for (sandbox, action, expected) in cases {
+        let (found, code) = gated(sandbox, &["--max-action", action]);
+        assert_eq!(found, expected, "{action}");
+        assert_eq!(code, i32::from(!expected.is_empty()), "{action}");
+    }
+    let config = "reach: {max-action: update_software}\n";
+    let configured = changed(config, &with_kernel("ga"), &with_kernel("hwe"));
+    assert_eq!(gated(&configured, &[]).0, [over]);
+    let shown = configured
+        .run(&["lint", "--since", "HEAD", "-o", "full"])
+        .stdout;
+    let limit = "the limit is `reach.max-action` in layercake.yaml:1";
+    assert!(shown.contains(limit), "{shown}");
+    assert_eq!(
+        gated(&configured, &["--max-action", "redeploy_server"]).1,
+        0
+    );
+}
+
+#[test]
+fn cautions_have_levels() {
+    let name = "deletes-pods";
+    let flag = ["--fail-on", "caution:deletes-pods"];
+    let cases = [
+        ("", &[][..], None, 0, true),
+        ("", &flag[..], Some("error"), 1, true),
+        ("note", &[], Some("note"), 0, true),
+        ("warning", &[], Some("warning"), 0, true),
+        (
+            "warning",
+            &["--fail-on", "warning"],
+            Some("warning"),
+            1,
+            true,
+        ),
+        ("error", &[], Some("error"), 1, true),
+        ("off", &[], None, 0, false),
+        ("off", &flag, Some("error"), 1, true),
+    ];
+    for (level, flags, severity, code, is_shown) in cases {
+        let config = match level {
+            "" => String::new(),
+            level => format!("reach:\n  cautions:\n    {name}: {level}\n"),
+        };
+        let sandbox = changed(&config, &with_value(1), &with_value(2));
+        let expected: Vec<String> = severity
+            .into_iter()
+            .map(|it| format!("{it} unwanted-caution"))
+            .collect();
+        assert_eq!(
+            gated(&sandbox, flags),
+            (expected, code),
+            "{level} {flags:?}"
+        );
+        let report = sandbox.run(&[&["lint", "--since", "HEAD", "-o", "json"], flags].concat());
+        let report = report.json();
+        let mut shown =
+            effects(&report).flat_map(|it| it["cautions"].as_array().into_iter().flatten());
+        assert_eq!(shown.any(|it| it == name), is_shown, "{level} {flags:?}");
+    }
+}
+
+/// What is not known is not said to be absent.
+#[test]
+fn caution_that_is_not_known_fails_the_gate() {
+    let [base, head] = [1, 2].map(|value| with_value(value)[3..].to_vec());
+    let sandbox = changed("", &base, &head);
+    let run = |caution: &str| gated(&sandbox, &["--fail-on", &format!("caution:{caution}")]).1;
+    assert_eq!(["deletes-pods", "node-stays"].map(run), [1, 0]);
+}
+
+#[test]
+fn repository_adds_rows_for_its_own_schemas() {
+    let row = |schema: &str| {
+        format!(
+            "consequences:\n  - schema: {schema}\n    at: /rules\n    class: setting\n    \
+             consumer: firewall operator\n    action: update_software\n    \
+             text: the operator applies the rules\n"
+        )
+    };
+    let own = |rules: u8, other: u8| -> Documents {
+        vec![(
+            "own/Firewall/v1",
+            "edge",
+            json!({"rules": rules, "other": other}),
+        )]
+    };
+    let sandbox = changed(&row("own/Firewall/*"), &own(1, 1), &own(2, 1));
+    let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
+    assert_eq!(
+        asked(&report),
+        (
+            vec!["update_software".to_owned()],
+            vec!["setting: edge".to_owned()]
+        )
+    );
+    let effect = effects(&report).next().unwrap();
+    assert_eq!(effect["consumer"], "firewall operator");
+
+    let other = changed(&row("own/Firewall/v1"), &own(1, 1), &own(1, 2));
+    let report = other.run(&["diff", "HEAD", "-o", "json"]).json();
+    assert_eq!(
+        report["consequences"][0]["unknown_schemas"],
+        json!(["own/Firewall/v1"])
+    );
+
+    for (schema, fault) in [
+        ("armada/Chart/v1", "layercake has rows for `armada/Chart`"),
+        ("Chart", "`Chart` is not a schema"),
+    ] {
+        sandbox.write("layercake.yaml", row(schema));
+        let ran = sandbox.run(&["lint"]);
+        assert_eq!(ran.code, 2);
+        let place = format!("layercake.yaml:2:5: {fault}");
+        assert!(ran.stderr.contains(&place), "{}", ran.stderr);
+    }
+    sandbox.write(
+        "layercake.yaml",
+        row("own/Firewall/*").replace("setting", "settings"),
+    );
+    let ran = sandbox.run(&["lint"]);
+    assert_eq!(
+        ran.stderr.matches("layercake.yaml:").count(),
+        1,
+        "{}",
+        ran.stderr
+    );
+    assert!(
+        ran.stderr.contains("did you mean `setting`?"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn sarif_result_has_the_reach_of_its_edit() {
+    let sandbox = changed("", &with_value(1), &with_value(2));
+    let flags = [
+        "lint",
+        "--since",
+        "HEAD",
+        "--max-outputs",
+        "0",
+        "-o",
+        "sarif",
+    ];
+    let log = sandbox.run(&flags).json();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let mut of_rule = results
+        .iter()
+        .filter(|it| it["ruleId"] == "reach-over-limit");
+    assert_eq!(
+        of_rule.next().unwrap()["properties"]["reach"],
+        json!({"outputs": 1, "sites": 1, "deployed": 1})
+    );
+}
+
+#[test]
+fn explained_value_says_whether_it_is_deployed() {
+    let sandbox = changed("", &with_value(1), &with_value(1));
+    let charts = [chart("left", json!({"values": 1}))];
+    let run = |name: &str| {
+        let flags = ["explain-value", "lab", "armada/Chart/v1", name, ".values"];
+        let ran = sandbox.run(&flags);
+        let json = sandbox.run(&[&flags[..], &["--format", "json"]].concat());
+        (
+            ran.stdout.lines().nth(2).unwrap_or_default().to_owned(),
+            json.json()["sites"][0]["way"]["deployed_by"].clone(),
+        )
+    };
+    let expected = "deployed by update_site and update_software";
+    assert_eq!(run("api"), (expected.to_owned(), json!("both")));
+    site(&sandbox, &[with_value(1), charts.to_vec()].concat());
+    assert_eq!(run("left"), ("not deployed".to_owned(), json!("none")));
+    site(&sandbox, &charts);
+    let expected = "not known whether it is deployed";
+    assert_eq!(run("left"), (expected.to_owned(), json!("not_known")));
+}
+
+/// Each caution links the page about what documents cannot tell.
+#[test]
+fn cautions_link_what_a_report_cannot_see() {
+    let page = fs::read_to_string(root().join("docs/deployment.md")).unwrap();
+    assert!(page.contains("\n## What a report cannot see\n"));
+    let config = "armada: helm\noutput: {docs-url: 'https://docs.example.org'}\n";
+    let state = |charts| [deployed(charts), vec![chart("api", json!({}))]].concat();
+    let sandbox = changed(config, &state(&["api"]), &state(&[]));
+    let target = "https://docs.example.org/deployment.html#what-a-report-cannot-see";
+    for format in ["html", "markdown", "comment"] {
+        let ran = sandbox.run(&["lint", "--since", "HEAD", "-o", format]);
+        // HTML has the words after the address, Markdown before it.
+        let (before, after) = ran.stdout.split_once(target).expect(format);
+        let words = ["release-unmanaged", "caution release-unmanaged</"];
+        let is_linked = before
+            .trim_end_matches(['(', ']', '*', '`'])
+            .ends_with(words[0])
+            || after.contains(words[1]);
+        assert!(is_linked, "{format}: {}", ran.stdout);
     }
 }
