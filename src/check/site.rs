@@ -486,7 +486,7 @@ impl<'a> Related<'a> {
         }
     }
 
-    /// Facts for the rules. What of the site is deployed is found when a rule first asks for it.
+    /// Facts for the rules. What is deployed is found when a rule first needs to know.
     pub(super) fn facts<'s>(
         &'s self,
         loaded: &'s Loaded,

@@ -277,6 +277,8 @@ pub const FILES: &[(&str, &str)] = example!["sites":
     "global/charts/horizon.yaml",
     "global/charts/keystone.yaml",
     "global/config/software-versions.yaml",
+    "global/deployment/configuration.yaml",
+    "global/deployment/manifest.yaml",
     "global/layering-policy.yaml",
     "global/schemas/software-versions.yaml",
     "site/lab/charts/keystone.yaml",

@@ -10,9 +10,9 @@ use super::nodes::Nodes;
 use super::table::{
     Action, ArmadaKind, Caution, ChangeKind, Changed, Class, ConsequenceTable, Row,
 };
-use super::{Deployment, ManifestAction, is_chart, is_configuration, is_of_armada};
+use super::{Deployment, ManifestAction, dependents, is_chart, is_configuration, is_of_armada};
 use crate::compare::reach::Comparison;
-use crate::compare::{Change, Deployed, Output, Status};
+use crate::compare::{Appliers, Change, Deployed, Output, Status};
 use crate::edit::EditId;
 use crate::graph::{DocId, Graph};
 use crate::render::Rendered;
@@ -132,6 +132,9 @@ pub(crate) struct SiteConsequences {
     pub(crate) effects: Vec<Effect>,
     /// Whether Shipyard has a configuration for the site.
     pub(crate) is_configured: bool,
+    /// Whether the site has nodes, without which `update_site` stops (shipyard
+    /// `plugins/drydock_verify_nodes.py`).
+    pub(crate) has_nodes: bool,
     /// Schemas of changed outputs that the table does not have.
     pub(crate) unknown: BTreeSet<Arc<str>>,
 }
@@ -169,14 +172,31 @@ pub(crate) struct Effect {
     pub(crate) places: BTreeSet<Place>,
     /// Edits behind them.
     pub(crate) edits: BTreeSet<EditId>,
+    /// Smallest action that brings the change to the site.
     pub(crate) action: Action,
     pub(crate) then: Option<Action>,
     pub(crate) cautions: BTreeSet<Caution>,
     /// Nodes concerned.
     pub(crate) nodes: Vec<Arc<str>>,
+    /// Actions that apply the output.
+    pub(crate) appliers: Appliers,
+    /// Namespace and name of the release that the output describes.
+    pub(crate) release: Option<ReleaseName>,
 }
 
+/// Namespace and name of a release, with the prefix of its manifest.
+pub(crate) type ReleaseName = [Arc<str>; 2];
+
 impl Effect {
+    /// Nothing runs yet at a new site: one action deploys all of it.
+    fn at_a_new_site(&mut self) {
+        self.cautions.clear();
+        self.then = None;
+        if self.action != Action::None {
+            self.action = Action::DeploySite;
+        }
+    }
+
     /// The actions that it needs. One that has to name nodes is needed only for some.
     pub(crate) fn actions(&self) -> impl Iterator<Item = Action> {
         let actions = iter::once(self.action).chain(self.then);
@@ -227,6 +247,21 @@ pub(crate) struct DeployedSide<'s> {
     pub(crate) deployment: &'s Deployment,
 }
 
+impl DeployedSide<'_> {
+    /// Namespace and name of the release that a chart describes (armada `utils/release.py`).
+    fn release_name(&self, chart: DocId) -> Option<ReleaseName> {
+        let text = |doc: DocId, key: &str| self.rendered.data(doc)?.get(key)?.as_str();
+        let mut applied = self.deployment.applied.iter();
+        let applied = applied.find(|applied| applied.releases.contains(&chart))?;
+        let name = text(chart, "release")?;
+        let name = match text(applied.manifest?, "release_prefix") {
+            Some(prefix) => format!("{prefix}-{name}").into(),
+            None => name.into(),
+        };
+        Some([text(chart, "namespace").unwrap_or_default().into(), name])
+    }
+}
+
 /// Finds the consequences of the changes between two sides of a site by a table, for the `chosen` Armada
 /// or both.
 pub(crate) fn consequences(
@@ -258,11 +293,9 @@ pub(crate) fn consequences(
             found.add(change);
         }
         found.add_deleted_pods();
-        // Nothing runs yet at a new site.
+        found.add_actions_of_upgrades();
         if sides[0].is_none() {
-            for effect in found.effects.values_mut() {
-                effect.cautions.clear();
-            }
+            found.effects.values_mut().for_each(Effect::at_a_new_site);
         }
         found
     };
@@ -287,6 +320,10 @@ pub(crate) fn consequences(
             .into_iter()
             .flatten()
             .any(|side| side.deployment.configuration.is_some()),
+        has_nodes: sides[1].is_some_and(|side| {
+            let mut outputs = side.graph.outputs();
+            outputs.any(|(_, recipe)| recipe.key.schema.starts_with("drydock/BaremetalNode/"))
+        }),
     }
 }
 
@@ -446,6 +483,10 @@ impl Finding<'_> {
             self.unknown.insert(key.schema.clone());
             return;
         };
+        let appliers = match side.deployment.of_output(doc, &key.schema) {
+            Deployed::By(appliers) => appliers,
+            Deployed::RenderedOnly | Deployed::NotKnown | Deployed::Other => Appliers::default(),
+        };
         let effect = self
             .effects
             .entry((number, key.clone()))
@@ -456,10 +497,12 @@ impl Finding<'_> {
                 output: key.clone(),
                 places: BTreeSet::new(),
                 edits: BTreeSet::new(),
-                action: action(row, side.deployment.of_output(doc, &key.schema)),
+                action: action(row, appliers, side.deployment),
                 then: row.then,
-                cautions: row.caution.into_iter().collect(),
-                nodes: concerned(self.nodes, output, key),
+                cautions: row.cautions.iter().copied().collect(),
+                nodes: concerned(self.nodes, output, key, row),
+                appliers,
+                release: side.release_name(doc),
             });
         effect.places.insert(Place::of(place));
         effect.edits.extend(edits);
@@ -491,33 +534,39 @@ impl Finding<'_> {
                 .flat_map(|change| change.edits.iter().copied())
                 .collect()
         };
-        let joined = head.iter().filter(|(key, _)| !base.contains_key(*key));
-        let mut left: Releases<'_> = base.clone();
-        left.retain(|key, _| !head.contains_key(*key));
         let root = Location::root();
-        for (key, doc) in joined {
+        for (key, doc) in head.iter().filter(|(key, _)| !base.contains_key(*key)) {
             let release = self.release(1, *doc);
-            let before = left
+            let before = base
                 .iter()
-                .find(|(_, before)| release.is_some() && self.release(0, **before) == release)
-                .map(|(before, doc)| (*before, *doc));
-            let mut output = Output {
-                base: None,
+                .find(|(_, before)| release.is_some() && self.release(0, **before) == release);
+            let output = Output {
+                base: before.map(|(_, before)| *before),
                 head: Some(*doc),
             };
-            let Some((before, base)) = before else {
-                let at = (ChangeKind::DocumentAdded, &root);
-                self.add_row(output, key, at, edits_for(key));
-                continue;
-            };
-            left.remove(before);
-            output.base = Some(base);
-            let edits = &edits_for(key) | &edits_for(before);
-            self.add_differences(output, key, &edits);
+            match before {
+                Some((before, _)) => {
+                    let edits = &edits_for(key) | &edits_for(before);
+                    self.add_differences(output, key, &edits);
+                }
+                None => {
+                    self.add_row(
+                        output,
+                        key,
+                        (ChangeKind::DocumentAdded, &root),
+                        edits_for(key),
+                    );
+                }
+            }
         }
-        for (key, doc) in left {
+        for (key, doc) in base.iter().filter(|(key, _)| !head.contains_key(*key)) {
+            let release = self.release(0, *doc);
+            let mut after = head.values();
+            if after.any(|after| release.is_some() && self.release(1, *after) == release) {
+                continue;
+            }
             let output = Output {
-                base: Some(doc),
+                base: Some(*doc),
                 head: None,
             };
             let at = (ChangeKind::DocumentRemoved, &root);
@@ -525,7 +574,7 @@ impl Finding<'_> {
         }
     }
 
-    /// Name and namespace of the release of a chart on a side, by which Armada finds it (armada
+    /// Name and namespace of the release of a chart on a side: Armada finds a release by these (armada
     /// `handlers/chart_deploy.py`).
     fn release(&self, side: usize, chart: DocId) -> Option<[Option<&str>; 2]> {
         let data = self.sides[side]?.rendered.data(chart)?;
@@ -567,6 +616,42 @@ impl Finding<'_> {
     }
 }
 
+impl Finding<'_> {
+    /// A setting of a chart, or of one that others depend on, takes effect with the upgrade of the
+    /// release.
+    fn add_actions_of_upgrades(&mut self) {
+        let Some(head) = self.sides[1] else { return };
+        let is_upgraded = |effect: &&Effect| {
+            effect.action != Action::None
+                && matches!(
+                    effect.class,
+                    Class::Upgrade | Class::Install | Class::ReleaseReplaced
+                )
+        };
+        let upgraded: HashMap<DocKey, Action> = self
+            .effects
+            .values()
+            .filter(is_upgraded)
+            .map(|effect| (effect.output.clone(), effect.action))
+            .collect();
+        let is_setting = |effect: &&mut Effect| {
+            effect.class == Class::Setting
+                && effect.action == Action::None
+                && is_chart(&effect.output.schema)
+        };
+        let mut settings = self.effects.values_mut().filter(is_setting).peekable();
+        if upgraded.is_empty() || settings.peek().is_none() {
+            return;
+        }
+        let releases = dependents(head);
+        for effect in settings {
+            let of_releases = releases.get(&effect.output).into_iter().flatten();
+            let actions = of_releases.filter_map(|release| upgraded.get(*release));
+            effect.action = actions.max().copied().unwrap_or(Action::None);
+        }
+    }
+}
+
 /// Whether a document got or gave up this name.
 fn is_renamed(change: &Change, key: &DocKey) -> bool {
     change
@@ -575,14 +660,26 @@ fn is_renamed(change: &Change, key: &DocKey) -> bool {
         .is_some_and(|before| before == key || change.key == *key)
 }
 
-/// Names of the nodes that an output concerns on either side.
-fn concerned(nodes: &[Option<Nodes<'_>>; 2], output: Output, key: &DocKey) -> Vec<Arc<str>> {
+/// Names of the nodes that an output concerns on either side. An action that has to name nodes is for
+/// those that stay.
+fn concerned(
+    nodes: &[Option<Nodes<'_>>; 2],
+    output: Output,
+    key: &DocKey,
+    row: &Row,
+) -> Vec<Arc<str>> {
     let sides = [output.base, output.head].into_iter().zip(nodes);
     let names: BTreeSet<&str> = sides
         .filter_map(|(doc, nodes)| nodes.as_ref()?.concerned(doc?, &key.schema, &key.name))
         .flatten()
         .collect();
-    names.into_iter().map(Arc::from).collect()
+    let mut actions = iter::once(row.action).chain(row.then);
+    let is_named = actions.any(Action::names_nodes);
+    let stays = |name: &&str| {
+        let mut sides = nodes.iter().flatten();
+        !is_named || sides.all(|nodes| nodes.has(name))
+    };
+    names.into_iter().filter(stays).map(Arc::from).collect()
 }
 
 type Releases<'s> = BTreeMap<&'s DocKey, DocId>;
@@ -601,16 +698,16 @@ fn deletes_pods(data: Option<&Node>) -> bool {
         .is_some_and(|delete| !delete.value.is_falsy())
 }
 
-/// The smallest action that brings a change to the site. An output that `update_software` does not
-/// deploy needs `update_site`.
-fn action(row: &Row, deployed: Deployed) -> Action {
-    match (row.action, deployed) {
-        (Action::UpdateSoftware, Deployed::By(appliers))
-            if !ManifestAction::UpdateSoftware.is_in(appliers) =>
-        {
+/// The smallest action that brings a change to the site: `update_software`, unless only `update_site`
+/// applies the output, or `update_software` would also apply other releases.
+fn action(row: &Row, appliers: Appliers, deployment: &Deployment) -> Action {
+    let [by_site, by_software] = ManifestAction::ALL.map(|action| action.is_in(appliers));
+    match (row.action, by_site, by_software) {
+        (Action::UpdateSoftware, true, false) => Action::UpdateSite,
+        (Action::UpdateSoftware, true, true) if deployment.has_more_software() => {
             Action::UpdateSite
         }
-        (action, _) => action,
+        (action, ..) => action,
     }
 }
 

@@ -19,6 +19,7 @@ pub(crate) use table::{ArmadaKind, Class, Row};
 use crate::compare::{Appliers, Deployed};
 use crate::graph::{DocId, Graph, Recipe};
 use crate::render::Rendered;
+use crate::source::DocKey;
 use crate::yaml::Node;
 
 /// An action of Shipyard that applies a manifest.
@@ -140,6 +141,14 @@ impl Deployment {
         applied.flat_map(|applied| applied.releases.iter().copied())
     }
 
+    /// Whether `update_software` applies releases that `update_site` does not.
+    fn has_more_software(&self) -> bool {
+        match &self.applied[..] {
+            [site, software] => !software.releases.is_subset(&site.releases),
+            _ => false,
+        }
+    }
+
     /// Whether an output with this schema is deployed.
     pub(crate) fn of_output(&self, doc: DocId, schema: &str) -> Deployed {
         if !is_of_armada(schema) {
@@ -232,6 +241,19 @@ impl Kind {
     }
 }
 
+/// For each chart, the charts of the releases that it is a part of.
+fn dependents<'r>(side: &DeployedSide<'r>) -> BTreeMap<&'r DocKey, BTreeSet<&'r DocKey>> {
+    let armada = Armada::of(side.graph, side.rendered);
+    let key = |doc: DocId| &side.graph.recipe(doc).key;
+    let mut found: BTreeMap<&DocKey, BTreeSet<&DocKey>> = BTreeMap::new();
+    for release in side.deployment.releases() {
+        for chart in armada.with_dependencies(vec![release]) {
+            found.entry(key(chart)).or_default().insert(key(release));
+        }
+    }
+    found
+}
+
 /// Rendered documents that Armada reads. It finds them by kind and name: the first one of several
 /// versions.
 struct Armada<'r> {
@@ -267,13 +289,7 @@ impl<'r> Armada<'r> {
             .iter()
             .flat_map(|group| self.listed(Some(*group), "chart_group", Kind::Chart))
             .collect();
-        let mut charts = BTreeSet::new();
-        let mut next: Vec<DocId> = releases.iter().copied().collect();
-        while let Some(chart) = next.pop() {
-            if charts.insert(chart) {
-                next.extend(self.listed(Some(chart), "dependencies", Kind::Chart));
-            }
-        }
+        let charts = self.with_dependencies(releases.iter().copied().collect());
         AppliedManifest {
             action,
             name: name.unwrap_or_default().to_owned(),
@@ -283,6 +299,18 @@ impl<'r> Armada<'r> {
             releases,
             charts,
         }
+    }
+
+    /// Some charts, and those that they depend on.
+    fn with_dependencies(&self, charts: Vec<DocId>) -> BTreeSet<DocId> {
+        let mut found = BTreeSet::new();
+        let mut next = charts;
+        while let Some(chart) = next.pop() {
+            if found.insert(chart) {
+                next.extend(self.listed(Some(chart), "dependencies", Kind::Chart));
+            }
+        }
+        found
     }
 
     fn named(&self, kind: Kind, name: &str) -> Option<DocId> {

@@ -63,6 +63,11 @@ impl<'r> Nodes<'r> {
         found
     }
 
+    /// Whether the site has a node of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.documents.contains_key(&(NODE, name))
+    }
+
     /// Names of the nodes that a changed document of Drydock concerns; `None` if its kind concerns no
     /// single nodes.
     pub(crate) fn concerned(&self, doc: DocId, schema: &str, name: &str) -> Option<Vec<&'r str>> {

@@ -3,7 +3,7 @@
 //! other schemas.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::source::{RepoPath, Source, SourceMap};
 use crate::yaml::path::Piece;
@@ -12,22 +12,21 @@ use crate::yaml::{self, Node};
 /// Text of the built-in table.
 const BUILT_IN: &str = include_str!("consequences.yaml");
 
-/// The built-in table.
+/// The built-in table. A comparison needs few of its rows, so each is read when it is first needed.
 static BUILT_IN_TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut sources = SourceMap::new();
-    let file = sources.add(Source::new(
-        RepoPath::new("consequences.yaml"),
-        Ok(BUILT_IN.into()),
-    ));
-    let parsed = yaml::parse(file, BUILT_IN);
-    let rows = parsed.documents[0]
-        .root
-        .as_sequence()
-        .expect("the table is a list");
-    let rows = rows
-        .iter()
-        .map(|row| Row::read(row).expect("the rows of the built-in table are complete"));
-    Table::of(rows.collect())
+    const BEGIN: &str = "\n- schema: ";
+    let begins = BUILT_IN.match_indices(BEGIN).map(|(at, _)| at + 1);
+    let ends = begins.clone().skip(1).chain([BUILT_IN.len()]);
+    let rows = begins.zip(ends).map(|(begin, end)| {
+        let text = &BUILT_IN[begin..end];
+        let schema = text[BEGIN.len() - 1..].lines().next().unwrap_or_default();
+        let row = LazyRow {
+            text,
+            row: OnceLock::new(),
+        };
+        (schema.to_owned(), row)
+    });
+    Table::of(rows)
 });
 
 /// The rows for the documents of a repository. A kind of documents has rows of the program or of the
@@ -41,9 +40,31 @@ pub struct ConsequenceTable {
 /// Rows by the kind of their schema.
 #[derive(Debug, Default)]
 struct Table {
-    rows: Vec<Row>,
+    rows: Vec<LazyRow>,
     /// Indices of the rows by the kind of their schema, without its version.
     by_kind: HashMap<String, Vec<usize>, foldhash::fast::RandomState>,
+}
+
+/// A row, and its text in the built-in table if it was not read yet.
+#[derive(Debug)]
+struct LazyRow {
+    text: &'static str,
+    row: OnceLock<Row>,
+}
+
+impl LazyRow {
+    fn get(&self) -> &Row {
+        self.row.get_or_init(|| {
+            let mut sources = SourceMap::new();
+            let path = RepoPath::new("consequences.yaml");
+            let file = sources.add(Source::new(path, Ok(self.text.into())));
+            let parsed = yaml::parse(file, self.text);
+            let rows = parsed.documents[0].root.as_sequence();
+            let row = rows.and_then(|rows| rows.first()).map(Row::read);
+            row.expect("a text is a row")
+                .expect("the rows of the built-in table are complete")
+        })
+    }
 }
 
 /// What a consumer does with some changes of the documents of a schema.
@@ -57,8 +78,8 @@ pub(crate) struct Row {
     pub(crate) changes: Vec<ChangeKind>,
     /// Armada to which the row is limited.
     pub(crate) armada: Option<ArmadaKind>,
-    /// `chart_name` of the charts to which the row is limited.
-    pub(crate) chart: Option<String>,
+    /// `chart_name` of the charts to which the row is limited, if any.
+    pub(crate) charts: Vec<String>,
     /// Names of the documents to which the row is limited, if any; `*` at the end is any rest.
     pub(crate) names: Vec<String>,
     /// Place of a value in the data that has to count as true.
@@ -66,7 +87,7 @@ pub(crate) struct Row {
     pub(crate) class: Class,
     /// Another class of the same change.
     pub(crate) also: Option<Class>,
-    pub(crate) caution: Option<Caution>,
+    pub(crate) cautions: Vec<Caution>,
     /// Program that reads the documents.
     pub(crate) consumer: String,
     pub(crate) action: Action,
@@ -239,6 +260,7 @@ words! {
         None = "none",
         UpdateSoftware = "update_software",
         UpdateSite = "update_site",
+        DeploySite = "deploy_site",
         RelabelNodes = "relabel_nodes",
         RedeployServer = "redeploy_server",
     }
@@ -266,10 +288,10 @@ pub(crate) struct Changed<'c> {
 }
 
 impl Changed<'_> {
-    /// Whether it is a chart with this `chart_name`.
-    fn has_chart(&self, name: &str) -> bool {
-        let found = self.data.and_then(|data| data.get("chart_name"));
-        found.and_then(Node::as_str) == Some(name)
+    /// Whether it is a chart with one of these as `chart_name`.
+    fn is_chart_of(&self, names: &[String]) -> bool {
+        let found = self.data.and_then(|data| data.get("chart_name")?.as_str());
+        found.is_some_and(|found| names.iter().any(|name| name == found))
     }
 
     /// Whether a value of the data counts as true.
@@ -286,8 +308,16 @@ impl ConsequenceTable {
     /// The rows of the program, and those that a configuration has, without its invalid ones.
     pub(crate) fn with(own: &[Node]) -> Self {
         let own = own.iter().filter_map(|row| Row::of_repository(row).ok());
+        let own = own.map(|row| {
+            let schema = row.schema.clone();
+            let row = LazyRow {
+                text: "",
+                row: OnceLock::from(row),
+            };
+            (schema, row)
+        });
         Self {
-            own: Arc::new(Table::of(own.collect())),
+            own: Arc::new(Table::of(own)),
         }
     }
 
@@ -300,16 +330,16 @@ impl ConsequenceTable {
     }
 
     /// All rows of the program.
-    pub(crate) fn built_in() -> &'static [Row] {
-        &BUILT_IN_TABLE.rows
+    pub(crate) fn built_in() -> impl Iterator<Item = &'static Row> {
+        BUILT_IN_TABLE.rows.iter().map(LazyRow::get)
     }
 
     /// The row with this number; those of the repository follow those of the program.
     pub(crate) fn get(&self, number: usize) -> &Row {
         let built_in = &BUILT_IN_TABLE.rows;
         match number.checked_sub(built_in.len()) {
-            None => &built_in[number],
-            Some(number) => &self.own.rows[number],
+            None => built_in[number].get(),
+            Some(number) => self.own.rows[number].get(),
         }
     }
 
@@ -318,7 +348,7 @@ impl ConsequenceTable {
         let (first, table) = self.of_schema(changed.schema);
         let rows = table.of_schema(changed.schema);
         rows.filter(|(_, row)| row.matches(changed))
-            .max_by_key(|(_, row)| row.precision())
+            .max_by_key(|(_, row)| row.precision(changed.name))
             .map(|(number, row)| (first + number, row))
     }
 
@@ -347,19 +377,22 @@ impl ConsequenceTable {
 }
 
 impl Table {
-    fn of(rows: Vec<Row>) -> Self {
-        let mut by_kind: HashMap<_, Vec<usize>, _> = HashMap::default();
-        for (number, row) in rows.iter().enumerate() {
-            let kind = kind_of(&row.schema).to_owned();
-            by_kind.entry(kind).or_default().push(number);
+    /// The table with these rows, each with its schema.
+    fn of(rows: impl Iterator<Item = (String, LazyRow)>) -> Self {
+        let mut table = Self::default();
+        for (schema, row) in rows {
+            let kind = kind_of(&schema).to_owned();
+            let of_kind = table.by_kind.entry(kind).or_default();
+            of_kind.push(table.rows.len());
+            table.rows.push(row);
         }
-        Self { rows, by_kind }
+        table
     }
 
     /// Rows for the kind of a schema, with their indices.
     fn of_schema(&self, schema: &str) -> impl Iterator<Item = (usize, &Row)> {
         let rows = self.by_kind.get(kind_of(schema)).into_iter().flatten();
-        rows.map(|number| (*number, &self.rows[*number]))
+        rows.map(|number| (*number, self.rows[*number].get()))
     }
 }
 
@@ -394,36 +427,27 @@ impl Row {
         let needed = |key: &str| text(key).ok_or_else(|| format!("expected a string for `{key}`"));
         let schema = needed("schema")?;
         let with_schema = |fault: String| format!("{fault} in the row of `{schema}`");
-        let list = |key: &str| {
-            let items = node.get(key).and_then(Node::as_sequence);
-            let items = items.unwrap_or_default().iter();
-            items.filter_map(|it| it.as_str().map(str::to_owned))
-        };
-        let changes = node.get("change").and_then(Node::as_sequence);
-        let changes = changes.unwrap_or_default().iter().map(|change| {
-            let word = change.as_str().unwrap_or_default();
-            ChangeKind::of(word).ok_or_else(|| with_schema(format!("unknown change `{word}`")))
-        });
+        let texts = |key: &str| texts(node.get(key));
         Ok(Self {
             schema: schema.to_owned(),
             at: keys(text("at").unwrap_or_default()),
-            changes: changes.collect::<Result<_, _>>()?,
+            changes: words_of(texts("change"), ChangeKind::of).map_err(with_schema)?,
             armada: word_of(text("armada"), ArmadaKind::of).map_err(with_schema)?,
-            chart: text("chart").map(str::to_owned),
-            names: list("name").collect(),
+            charts: texts("chart").map(str::to_owned).collect(),
+            names: texts("name").map(str::to_owned).collect(),
             condition: text("if").map(keys),
             class: needed("class")
                 .and_then(|word| Class::of(word).ok_or_else(|| unknown(word)))
                 .map_err(with_schema)?,
             also: word_of(text("also"), Class::of).map_err(with_schema)?,
-            caution: word_of(text("caution"), Caution::of).map_err(with_schema)?,
+            cautions: words_of(texts("caution"), Caution::of).map_err(with_schema)?,
             consumer: needed("consumer").map_err(with_schema)?.to_owned(),
             action: needed("action")
                 .and_then(|word| Action::of(word).ok_or_else(|| unknown(word)))
                 .map_err(with_schema)?,
             then: word_of(text("then"), Action::of).map_err(with_schema)?,
             text: needed("text").map_err(with_schema)?.to_owned(),
-            sources: list("source").collect(),
+            sources: texts("source").map(str::to_owned).collect(),
         })
     }
 
@@ -445,7 +469,7 @@ impl Row {
         has_schema
             && has_change
             && self.armada.is_none_or(|armada| armada == changed.armada)
-            && (self.chart.as_ref()).is_none_or(|chart| changed.has_chart(chart))
+            && (self.charts.is_empty() || changed.is_chart_of(&self.charts))
             && (self.names.is_empty() || self.names.iter().any(|name| is_name(name, changed.name)))
             && (self.condition.as_ref()).is_none_or(|place| changed.is_true(place))
             && self.at.len() <= changed.place.len()
@@ -458,19 +482,38 @@ impl Row {
         pieces.all(|(name, piece)| is_named(name, piece))
     }
 
-    /// Sort key: a row with a greater one is more specific.
-    fn precision(&self) -> [usize; 8] {
+    /// Sort key: a row with a greater one is more specific for a document of this name.
+    fn precision(&self, name: &str) -> [usize; 8] {
+        let has_name = self.names.iter().any(|of_row| of_row == name);
         [
             self.at.len(),
             self.at.iter().filter(|name| *name != "*").count(),
             usize::from(!self.schema.ends_with('*')),
-            usize::from(self.chart.is_some()),
-            usize::from(!self.names.is_empty()),
+            usize::from(!self.charts.is_empty()),
+            usize::from(!self.names.is_empty()) + usize::from(has_name),
             usize::from(self.condition.is_some()),
             usize::from(!self.changes.is_empty()),
             usize::from(self.armada.is_some()),
         ]
     }
+}
+
+/// A text, or those of a list.
+fn texts(node: Option<&Node>) -> impl Iterator<Item = &str> {
+    let one = node.and_then(Node::as_str);
+    let list = node.and_then(Node::as_sequence).unwrap_or_default();
+    one.into_iter().chain(list.iter().filter_map(Node::as_str))
+}
+
+/// Values of some words.
+fn words_of<'w, T>(
+    mut words: impl Iterator<Item = &'w str>,
+    of: impl Fn(&str) -> Option<T>,
+) -> Result<Vec<T>, String> {
+    words.try_fold(Vec::new(), |mut found, word| {
+        found.push(of(word).ok_or_else(|| unknown(word))?);
+        Ok(found)
+    })
 }
 
 /// Value of an optional word.

@@ -43,7 +43,7 @@ impl ConsequenceWord {
     fn has(self, row: &Row) -> bool {
         match self.0 {
             Word::Class(class) => row.class == class || row.also == Some(class),
-            Word::Caution(caution) => row.caution == Some(caution),
+            Word::Caution(caution) => row.cautions.contains(&caution),
         }
     }
 }
@@ -70,10 +70,7 @@ pub fn write_list(style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> 
 pub fn write(word: ConsequenceWord, style: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let name = painted(word.as_str(), TextRole::Strong, style);
     writeln!(out, "{name}: {}", word.meaning())?;
-    for row in ConsequenceTable::built_in()
-        .iter()
-        .filter(|row| word.has(row))
-    {
+    for row in ConsequenceTable::built_in().filter(|row| word.has(row)) {
         write_row(row, style, out)?;
     }
     Ok(())
@@ -84,8 +81,8 @@ fn write_row(row: &Row, style: &TerminalStyle, out: &mut dyn Write) -> io::Resul
     let changes: Vec<&str> = row.changes.iter().map(|change| change.as_str()).collect();
     let limits = [
         Some(changes.join(", ")).filter(|changes| !changes.is_empty()),
-        row.chart.as_ref().map(|chart| format!("chart {chart}")),
-        Some(row.names.join(", ")).filter(|names| !names.is_empty()),
+        named("chart", &row.charts),
+        named("name", &row.names),
         row.condition
             .as_ref()
             .map(|place| format!("if /{}", place.join("/"))),
@@ -101,15 +98,17 @@ fn write_row(row: &Row, style: &TerminalStyle, out: &mut dyn Write) -> io::Resul
     };
     writeln!(out, "\n{}{limits}", head.trim_end())?;
     let then = row.then.map(|then| format!(", then {}", then.as_str()));
-    let caution = row
-        .caution
-        .map(|caution| format!(" · caution: {}", caution.as_str()));
+    let cautions: Vec<String> = row
+        .cautions
+        .iter()
+        .map(|caution| format!(" · caution: {}", caution.as_str()))
+        .collect();
     let facts = format!(
         "consumer: {} · action: {}{}{}",
         row.consumer,
         row.action.as_str(),
         then.unwrap_or_default(),
-        caution.unwrap_or_default()
+        cautions.concat()
     );
     for text in [&row.text, &facts] {
         writeln!(out, "{}", wrap(text, style.columns(), "  ", "    "))?;
@@ -119,4 +118,9 @@ fn write_row(row: &Row, style: &TerminalStyle, out: &mut dyn Write) -> io::Resul
         writeln!(out, "{}", painted(&text, TextRole::Dim, style))?;
     }
     Ok(())
+}
+
+/// Names what a row is limited to.
+fn named(what: &str, names: &[String]) -> Option<String> {
+    (!names.is_empty()).then(|| format!("{what} {}", names.join(", ")))
 }

@@ -69,7 +69,7 @@ fn report(reached: &ReachedEdit<'_>, caution: Caution) -> Option<Diagnostic> {
     Some(
         reached
             .finding(&RULE, message, &first.row.text, &with_caution)
-            .help("prepare the sites for it, then allow the caution for this run"),
+            .help("prepare the sites, then allow the caution for this run"),
     )
 }
 

@@ -12,7 +12,7 @@ use layercake::commands::demo::{
 use crate::cli::{Ran, Sandbox};
 
 /// Id of the demo's commit, which changes whenever the examples do.
-const COMMIT: &str = "1149d3397b7eb733cc573436bbf5c946cca26992";
+const COMMIT: &str = "ecb1aeccb941266a613dbe92a1fba3ad611f0cf2";
 
 #[test]
 fn program_embeds_the_files_of_the_examples() {

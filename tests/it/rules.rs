@@ -634,7 +634,8 @@ impl Page {
                 "max-sites" => gates.max_sites = Some(number().into()),
                 "max-outputs" => gates.max_outputs = Some(number().into()),
                 "max-action" => {
-                    let action = words.next().and_then(Action::of).expect("an action");
+                    let word = words.next().map(|it| it.trim_matches('`'));
+                    let action = word.and_then(Action::of).expect("an action");
                     gates.max_action = Some(action.into());
                 }
                 "caution" => {

@@ -440,7 +440,7 @@ impl<'r> MarkdownPage<'_, 'r> {
                 lines.join("<br>")
             })
             .collect();
-        items.extend((more > 0).then(|| counted(more, "more answer for other sites")));
+        items.extend((more > 0).then(|| counted(more, "more answer")));
         if items.is_empty() {
             return Ok(());
         }

@@ -10,10 +10,10 @@ use super::id::{EditRef, SetRef};
 use super::is_default;
 use super::sites::SiteSets;
 use crate::compare::reach::Comparison;
-use crate::compare::{Deployed, DeployedCounts, Status};
+use crate::compare::{Deployed, Status};
 use crate::deployment::{
-    Action, ArmadaKind, Caution, Class, ConsequenceTable, Consequences, Effect, Row,
-    SiteConsequences,
+    Action, ArmadaKind, Caution, Class, ConsequenceTable, Consequences, Effect, ManifestAction,
+    Row, SiteConsequences,
 };
 use crate::report::View;
 use crate::source::DocKey;
@@ -25,6 +25,9 @@ pub struct ReportedConsequences {
     pub(crate) sites: SetRef,
     /// Whether Shipyard has a configuration for them.
     pub(crate) configured: bool,
+    /// Whether they have no node, so that `update_site` stops without `continue-on-fail`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) no_nodes: bool,
     /// Actions of Shipyard that bring the changes to a running site, in order; none if none is needed.
     pub(crate) actions: Vec<ReportedAction>,
     /// The consequences, by class.
@@ -38,6 +41,10 @@ pub struct ReportedConsequences {
     /// Number of changed outputs in each site for which that is not known.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) deployment_not_known: usize,
+    /// Number of outputs in each site that were not rendered on both sides, so that it is not known what
+    /// their change asks for.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) not_compared: usize,
 }
 
 /// An action of Shipyard.
@@ -73,6 +80,9 @@ pub(crate) struct ReportedEffect {
     pub(crate) then: Option<Action>,
     /// Outputs, by schema and name.
     pub(crate) outputs: Vec<DocKey>,
+    /// Releases that they describe, as `NAMESPACE/NAME`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) releases: BTreeSet<String>,
     /// The first changed places in them.
     pub(crate) paths: Vec<String>,
     /// Number of other changed places.
@@ -96,8 +106,7 @@ pub(super) fn reported(
     view: &View<'_>,
 ) -> Vec<ReportedConsequences> {
     let counts = counts(comparison);
-    let mut alike: BTreeMap<(&SiteConsequences, DeployedCounts), Vec<Option<&Arc<str>>>> =
-        BTreeMap::new();
+    let mut alike: BTreeMap<(&SiteConsequences, Counts), Vec<Option<&Arc<str>>>> = BTreeMap::new();
     for (site, found) in &consequences.of_sites {
         let counts = counts.get(&site.as_deref()).copied();
         if counts.is_some() || !found.is_empty() {
@@ -112,47 +121,55 @@ pub(super) fn reported(
         .map(|((found, counts), sites)| ReportedConsequences {
             sites: sets.set_of(sites),
             configured: found.is_configured,
+            no_nodes: !found.has_nodes,
             actions: actions(&found.effects),
             effects: effects(&found.effects, &consequences.table, view),
             unknown_schemas: found.unknown.iter().map(ToString::to_string).collect(),
             rendered_only: counts.rendered_only,
             deployment_not_known: counts.deployment_not_known,
+            not_compared: counts.not_compared,
         })
         .collect()
 }
 
-/// For each site with changed outputs, how many are only rendered, and for how many it is not known.
-fn counts(comparison: &Comparison) -> BTreeMap<Option<&str>, DeployedCounts> {
-    let mut counts: BTreeMap<_, DeployedCounts> = BTreeMap::new();
-    for change in &comparison.outputs {
+/// Numbers of changed outputs of a site without a consequence.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Counts {
+    rendered_only: usize,
+    deployment_not_known: usize,
+    not_compared: usize,
+}
+
+/// The numbers of each site with changed outputs. No consumer sees metadata.
+fn counts(comparison: &Comparison) -> BTreeMap<Option<&str>, Counts> {
+    let mut counts: BTreeMap<_, Counts> = BTreeMap::new();
+    let outputs = comparison.outputs.iter();
+    for change in outputs.filter(|change| change.status != Status::Metadata) {
         let of_site = counts.entry(change.site.as_deref()).or_default();
-        match change.deployed {
-            Deployed::RenderedOnly | Deployed::NotKnown
-                if change.status != Status::NotComparable =>
-            {
-                of_site.add(change.deployed, 1);
+        match (change.status, change.deployed) {
+            (_, Deployed::RenderedOnly) => of_site.rendered_only += 1,
+            (Status::Broken | Status::Repaired | Status::NotComparable, _) => {
+                of_site.not_compared += 1;
             }
-            _ => {}
+            (_, Deployed::NotKnown) => of_site.deployment_not_known += 1,
+            (_, Deployed::By(_) | Deployed::Other) => {}
         }
     }
     counts
 }
 
-/// The actions for these effects: the largest one that deploys all, then those for nodes.
+/// The actions for these effects, and the nodes that they have to name.
 fn actions(effects: &[Effect]) -> Vec<ReportedAction> {
     let mut nodes: BTreeMap<Action, BTreeSet<&str>> = BTreeMap::new();
     for effect in effects {
         for action in effect.actions() {
-            let names = nodes.entry(action).or_default();
+            let names = nodes.entry(joint(action, effect, effects)).or_default();
             if action.names_nodes() {
                 names.extend(effect.nodes.iter().map(|name| &**name));
             }
         }
     }
     nodes.remove(&Action::None);
-    if nodes.contains_key(&Action::UpdateSite) {
-        nodes.remove(&Action::UpdateSoftware);
-    }
     nodes
         .into_iter()
         .map(|(action, nodes)| ReportedAction {
@@ -160,6 +177,21 @@ fn actions(effects: &[Effect]) -> Vec<ReportedAction> {
             nodes: nodes.into_iter().map(str::to_owned).collect(),
         })
         .collect()
+}
+
+/// An action of an effect beside those of the others: where `update_site` is needed anyway, it also
+/// brings what both apply.
+fn joint(action: Action, effect: &Effect, effects: &[Effect]) -> Action {
+    let needs_site = || {
+        let mut actions = effects.iter().flat_map(Effect::actions);
+        actions.any(|action| action == Action::UpdateSite)
+    };
+    let is_for_both = ManifestAction::UpdateSite.is_in(effect.appliers);
+    if action == Action::UpdateSoftware && is_for_both && needs_site() {
+        Action::UpdateSite
+    } else {
+        action
+    }
 }
 
 /// Joins the effects of a row for several outputs.
@@ -170,14 +202,17 @@ fn effects(effects: &[Effect], table: &ConsequenceTable, view: &View<'_>) -> Vec
             effect.row,
             effect.armada,
             &effect.cautions,
-            effect.action,
+            joint(effect.action, effect, effects),
             &effect.nodes,
         );
         alike.entry(key).or_default().push(effect);
     }
     alike
-        .into_values()
-        .map(|effects| ReportedEffect::of(&effects, table.get(effects[0].row), view))
+        .into_iter()
+        .map(|((row, _, _, action, _), effects)| ReportedEffect {
+            action,
+            ..ReportedEffect::of(&effects, table.get(row), view)
+        })
         .collect()
 }
 
@@ -203,6 +238,11 @@ impl ReportedEffect {
             action: first.action,
             then: first.then,
             outputs: effects.iter().map(|effect| effect.output.clone()).collect(),
+            releases: effects
+                .iter()
+                .filter_map(|effect| effect.release.as_ref())
+                .map(|release| release.join("/"))
+                .collect(),
             more_paths: paths.len().saturating_sub(MAX_PATHS),
             paths: paths.into_iter().take(MAX_PATHS).collect(),
             edits: edits.into_iter().collect(),

@@ -27,7 +27,7 @@ pub(crate) use self::change::{
     DeployedBy, EditSet, OnSides, OutputChange, OutputGroup, OutputPart, ReportedCause,
     ReportedEdit, ReportedOutput, ReportedShield, Route, RouteStep,
 };
-pub(crate) use self::consequences::{ReportedAction, ReportedConsequences, ReportedEffect};
+pub(crate) use self::consequences::{ReportedConsequences, ReportedEffect};
 pub(crate) use self::finding::Finding;
 pub(crate) use self::finding::{Fingerprints, State, SuppressedBy, SuppressionKind, TextFix};
 pub(crate) use self::id::{EditRef, GroupRef, RouteRef, SetRef};

@@ -6,10 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 
 use super::sites::{SiteIndices, SiteNames};
-use crate::deployment::{ArmadaKind, Caution, Class};
-use crate::report::model::{
-    EditRef, FilePlace, Report, ReportedAction, ReportedConsequences, ReportedEffect,
-};
+use crate::deployment::{Action, ArmadaKind, Caution, Class};
+use crate::report::model::{EditRef, FilePlace, Report, ReportedConsequences, ReportedEffect};
 use crate::report::text::{StyledText, TextLink, TextRole};
 use crate::report::{counted, first_few, present};
 
@@ -84,55 +82,98 @@ impl Advice {
 
 /// The actions, what they do, and what takes effect later or never.
 fn asked(found: &ReportedConsequences) -> StyledText {
-    let is_known = found.deployment_not_known == 0 && found.unknown_schemas.is_empty();
-    let actions = actions(&found.actions).and(if is_known { "" } else { " at least" });
-    let releases = [
-        releases(found, Class::Upgrade, "upgrades"),
-        releases(found, Class::Install, "installs"),
-    ];
-    let releases = releases.into_iter().filter(|text| !text.is_empty());
-    let releases = StyledText::list(releases, ", ").prefixed(": ");
     let common = StyledText::plain(common_cautions(found))
         .linked(&TextLink::Limits)
         .prefixed("with ");
-    let facts = [actions.join(releases), common, later(found), rest(found)];
+    let facts = [actions(found), common, later(found), rest(found)];
     StyledText::list(facts.into_iter().filter(|text| !text.is_empty()), " · ")
 }
 
-/// Names the actions in order: `update_site, then redeploy_server n1, n2`.
-fn actions(actions: &[ReportedAction]) -> StyledText {
-    if actions.is_empty() {
-        return StyledText::strong("no action");
+/// Names the actions in order, and what they do:
+/// `update_site: upgrades 2 releases (a, b), then redeploy_server n1, n2`.
+fn actions(found: &ReportedConsequences) -> StyledText {
+    let not_decided = found.deployment_not_known + found.not_compared;
+    let is_known = not_decided == 0 && found.unknown_schemas.is_empty();
+    if found.actions.is_empty() {
+        let words = if is_known {
+            "no action"
+        } else {
+            "no known action"
+        };
+        return StyledText::strong(words);
     }
-    let names = actions.iter().map(|asked| {
-        let action = StyledText::strong(asked.action.as_str());
-        let (nodes, more) = first_few(&asked.nodes, String::clone);
-        match (nodes.is_empty(), more) {
-            (true, _) => action,
-            (false, 0) => action.and(format!(" {nodes}")),
-            (false, more) => action.and(format!(" {nodes} and {more} more")),
-        }
+    let last = found.actions.len() - 1;
+    let actions = found.actions.iter().enumerate().map(|(at, asked)| {
+        let nodes = folded(asked.nodes.iter().map(String::as_str).collect());
+        let releases = [
+            releases(found, asked.action, Class::Upgrade, "upgrades"),
+            releases(found, asked.action, Class::Install, "installs"),
+        ];
+        let stops = asked.action == Action::UpdateSite && found.no_nodes;
+        StyledText::strong(asked.action.as_str())
+            .join(nodes.prefixed(" "))
+            .and(if stops { " (stops without nodes)" } else { "" })
+            .and(if at == last && !is_known {
+                " at least"
+            } else {
+                ""
+            })
+            .join(StyledText::list(releases, ", ").prefixed(": "))
     });
-    StyledText::list(names, ", then ")
+    StyledText::list(actions, ", then ")
 }
 
-/// Counts the releases of a class, with the first names.
-fn releases(found: &ReportedConsequences, class: Class, verb: &str) -> StyledText {
-    let of_class = found.effects.iter().filter(|effect| effect.class == class);
-    let outputs = of_class.flat_map(|effect| &effect.outputs);
-    let names: BTreeSet<&str> = outputs.map(|output| &*output.name).collect();
-    if names.is_empty() {
+/// Counts the releases of a class that an action applies, with the first names, and says where the two
+/// kinds of Armada differ.
+fn releases(found: &ReportedConsequences, action: Action, class: Class, verb: &str) -> StyledText {
+    let of = |armada: ArmadaKind| -> BTreeSet<&str> {
+        let effects = found.effects.iter().filter(|effect| {
+            let is_of_armada = effect.armada.is_none_or(|it| it == armada);
+            is_of_armada && effect.class == class && effect.action == action
+        });
+        effects.flat_map(ReportedEffect::names).collect()
+    };
+    let [helm, operator] = [ArmadaKind::Helm, ArmadaKind::Operator].map(of);
+    let all: BTreeSet<&str> = helm.union(&operator).copied().collect();
+    if all.is_empty() {
         return StyledText::default();
     }
-    StyledText::plain(format!("{verb} {} (", counted(names.len(), "release")))
-        .join(first_names(names))
-        .and(")")
+    let difference = match (helm.len(), operator.len()) {
+        _ if helm == operator => String::new(),
+        (_, 0) => "; none with armada-operator".to_owned(),
+        (0, _) => "; only with armada-operator".to_owned(),
+        (_, some) => format!("; {some} with armada-operator"),
+    };
+    StyledText::plain(format!("{verb} {} (", counted(all.len(), "release")))
+        .join(first_names(all))
+        .and(format!("{difference})"))
 }
 
-/// The first outputs of some effects.
+impl ReportedEffect {
+    /// Names of its releases, or of its outputs if they describe none.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let releases = self.releases.iter();
+        let releases = releases.map(|it| it.split_once('/').map_or(&**it, |(_, name)| name));
+        let outputs = self.outputs.iter().filter(|_| self.releases.is_empty());
+        releases.chain(outputs.map(|output| &*output.name))
+    }
+}
+
+/// The first outputs or releases of some effects.
 fn names_of(effects: &[&ReportedEffect]) -> StyledText {
-    let outputs = effects.iter().flat_map(|effect| &effect.outputs);
-    first_names(outputs.map(|output| &*output.name).collect())
+    first_names(effects.iter().flat_map(|effect| effect.names()).collect())
+}
+
+/// Maximum number of nodes that are named.
+const MAX_NODES: usize = 10;
+
+/// Names of nodes, which an action needs, and the number of those beyond the maximum.
+fn folded(nodes: Vec<&str>) -> StyledText {
+    let first = nodes[..nodes.len().min(MAX_NODES)].join(", ");
+    match nodes.len().saturating_sub(MAX_NODES) {
+        0 => StyledText::name(first),
+        more => StyledText::name(first).and(format!(" and {more} more")),
+    }
 }
 
 /// The first of some names, and the number of the others.
@@ -149,15 +190,18 @@ fn first_names(names: BTreeSet<&str>) -> StyledText {
 fn later(found: &ReportedConsequences) -> StyledText {
     let count = |classes: &[Class]| {
         let is_of = |class: Option<Class>| class.is_some_and(|class| classes.contains(&class));
-        let of_class = found
-            .effects
-            .iter()
-            .filter(|effect| is_of(Some(effect.class)) || is_of(effect.also));
+        // A setting with an action takes effect with an upgrade.
+        let of_class = found.effects.iter().filter(|effect| {
+            is_of(Some(effect.class)) && effect.action == Action::None || is_of(effect.also)
+        });
         let outputs: BTreeSet<_> = of_class.flat_map(|effect| &effect.outputs).collect();
         outputs.len()
     };
     let counts = [
-        (count(&[Class::Setting, Class::Order]), "at the next apply"),
+        (
+            count(&[Class::Setting, Class::Order]),
+            "at the next apply or upgrade",
+        ),
         (count(&[Class::NextAction]), "at the next action"),
         (count(&[Class::Join]), "when a node joins"),
         (count(&[Class::Genesis]), "when a site is built"),
@@ -186,6 +230,10 @@ fn rest(found: &ReportedConsequences) -> StyledText {
             format!("{not_known} perhaps not deployed"),
         ),
         (
+            found.not_compared,
+            format!("{} not compared", counted(found.not_compared, "output")),
+        ),
+        (
             found.unknown_schemas.len(),
             format!("no known consequence of {unknown}"),
         ),
@@ -198,19 +246,20 @@ fn is_common(caution: Caution) -> bool {
     matches!(caution, Caution::DeletesPods | Caution::ReinstallsOnFailure)
 }
 
-/// Names the cautions that most upgrades have, whichever Armada applies them.
+/// Names the cautions that most upgrades have; of the operator only if it was chosen, since all of its
+/// upgrades have one.
 fn common_cautions(found: &ReportedConsequences) -> String {
-    let names: Vec<&str> = by_caution(found)
+    let names: Vec<String> = by_caution(found)
         .keys()
-        .filter(|(caution, armada)| is_common(*caution) && armada.is_none())
-        .map(|(caution, _)| caution.as_str())
+        .filter(|(caution, armada)| is_common(*caution) && *armada != Some(ArmadaKind::Operator))
+        .map(|(caution, armada)| with_armada(*caution, *armada))
         .collect();
     names.join(", ")
 }
 
 fn with_armada(caution: Caution, armada: Option<ArmadaKind>) -> String {
     match armada {
-        Some(armada) => format!("{} (armada: {})", caution.as_str(), armada.as_str()),
+        Some(armada) => format!("{} ({})", caution.as_str(), armada.as_str()),
         None => caution.as_str().to_owned(),
     }
 }

@@ -420,7 +420,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
                 writeln!(out, "{}", self.painter.paragraph(caution, "  ", "    "))?;
             }
         }
-        self.write_more(more, "answer for other sites", "", out)?;
+        self.write_more(more, "answer", "", out)?;
         if shown.is_empty() {
             return Ok(());
         }

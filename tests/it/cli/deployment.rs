@@ -423,6 +423,41 @@ fn chart_that_takes_over_a_release_upgrades_it() {
     }
 }
 
+/// A release that another chart describes too was there before.
+#[test]
+fn chart_of_a_running_release_does_not_install_it() {
+    let state = |chart_of_all: &'static str, value: u8| {
+        let mut state = deployed(&[chart_of_all]);
+        state[0].2 = json!({"armada": {"manifest": "small"}});
+        let data = |value: u8| json!({"release": "api", "values": value});
+        let others = [
+            (
+                "armada/Manifest/v1",
+                "small",
+                json!({"chart_groups": ["few"]}),
+            ),
+            (
+                "armada/ChartGroup/v1",
+                "few",
+                json!({"chart_group": ["api"]}),
+            ),
+            chart("api", data(1)),
+            chart("api-lab", data(value)),
+        ];
+        [state, others.to_vec()].concat()
+    };
+    let report = compared(&state("api", 1), &state("api-lab", 2));
+    let (actions, effects) = asked(&report);
+    assert_eq!(actions, ["update_software"]);
+    assert_eq!(
+        effects,
+        [
+            "upgrade helm: api-lab",
+            "upgrade reinstalls-on-failure operator: api-lab"
+        ]
+    );
+}
+
 /// Groups are only names of charts.
 #[test]
 fn renamed_group_changes_no_release() {
@@ -489,6 +524,115 @@ fn only_update_site_deploys_a_chart_of_its_own_manifest() {
     assert_eq!(actions, ["update_site"]);
 }
 
+/// Two manifests are two actions: neither brings what only the other has.
+#[test]
+fn each_action_has_the_releases_of_its_manifest() {
+    let state = |value: u8| {
+        let mut state = deployed(&["api", "web"]);
+        state[0].2 = json!({"armada": {"manifest": "small"}});
+        let charts = ["api", "db", "web"].map(|name| chart(name, json!({"values": value})));
+        let small = [
+            (
+                "armada/Manifest/v1",
+                "small",
+                json!({"chart_groups": ["few"]}),
+            ),
+            (
+                "armada/ChartGroup/v1",
+                "few",
+                json!({"chart_group": ["api", "db"]}),
+            ),
+        ];
+        [state, small.to_vec(), charts.to_vec()].concat()
+    };
+    let sandbox = changed("armada: helm\n", &state(1), &state(2));
+    let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
+    let (actions, effects) = asked(&report);
+    assert_eq!(actions, ["update_software", "update_site"]);
+    assert_eq!(effects, ["upgrade: api, db", "upgrade: web"]);
+    let shown = sandbox.run(&["diff", "HEAD", "-o", "full"]).stdout;
+    let expected = "lab asks for update_software: upgrades 1 release (web), then update_site (stops \
+                    without nodes): upgrades 2 releases (api, db)";
+    let joined = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(joined.contains(expected), "{shown}");
+}
+
+/// A setting of a release, or of a chart that it needs, takes effect with its upgrade.
+#[test]
+fn settings_of_an_upgraded_release_are_not_for_later() {
+    let state = |values: u8, timeout: u8, toolkit: u8| {
+        let charts = [
+            chart(
+                "api",
+                json!({"values": values, "wait": {"timeout": timeout}, "dependencies": ["toolkit"]}),
+            ),
+            chart("toolkit", json!({"values": toolkit})),
+        ];
+        [deployed(&["api"]), charts.to_vec()].concat()
+    };
+    let later = "2 at the next apply or upgrade";
+    let cases = [(state(2, 2, 2), false), (state(1, 2, 2), true)];
+    for (head, is_later) in cases {
+        let sandbox = changed("armada: helm\n", &state(1, 1, 1), &head);
+        let shown = sandbox.run(&["diff", "HEAD", "-o", "full"]).stdout;
+        let joined = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(joined.contains(later), is_later, "{shown}");
+        assert_eq!(joined.contains("later:"), is_later, "{shown}");
+    }
+}
+
+/// Only nodes that stay are deployed again.
+#[test]
+fn new_node_is_not_deployed_again() {
+    let state = |kernel: &str, nodes: &[&'static str]| -> Documents {
+        let profile = [(
+            "drydock/HostProfile/v1",
+            "worker",
+            json!({"platform": {"kernel": kernel}}),
+        )];
+        let nodes = nodes.iter().map(|name| {
+            (
+                "drydock/BaremetalNode/v1",
+                *name,
+                json!({"host_profile": "worker", "for": name}),
+            )
+        });
+        profile.into_iter().chain(nodes).collect()
+    };
+    let report = compared(&state("ga", &["n1", "n2"]), &state("hwe", &["n2", "n3"]));
+    assert_eq!(asked(&report).0, ["update_site", "redeploy_server n2"]);
+}
+
+/// Both kinds of Armada are named where nobody chose one.
+#[test]
+fn answer_says_where_the_two_kinds_of_armada_differ() {
+    let state = |reference: &str| {
+        let data = json!({
+            "release": "api",
+            "source": {"reference": reference},
+            "upgrade": {"pre": {"delete": [{"type": "job"}]}},
+        });
+        [deployed(&["api"]), vec![chart("api", data)]].concat()
+    };
+    let cases = [
+        (
+            "",
+            "upgrades 1 release (one-api; none with armada-operator) · with deletes-pods (helm)",
+        ),
+        (
+            "armada: helm\n",
+            "upgrades 1 release (one-api) · with deletes-pods",
+        ),
+        ("armada: operator\n", "lab asks for no action"),
+    ];
+    for (config, expected) in cases {
+        let sandbox = changed(config, &state("a"), &state("b"));
+        let shown = sandbox.run(&["diff", "HEAD", "-o", "full"]).stdout;
+        let joined = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(joined.contains(expected), "{config} {shown}");
+    }
+}
+
 #[test]
 fn cautions_name_what_an_upgrade_deletes_and_what_stays() {
     let state = |release: &str, value: u8| {
@@ -539,7 +683,7 @@ fn new_site_has_no_cautions() {
     site(&sandbox, &documents);
     let report = sandbox.run(&["diff", "HEAD", "-o", "json"]).json();
     let (actions, _) = asked(&report);
-    assert_eq!(actions, ["update_site"]);
+    assert_eq!(actions, ["deploy_site"]);
     let mut effects = effects(&report).peekable();
     assert!(effects.peek().is_some());
     assert!(

@@ -119,8 +119,7 @@ proptest! {
         let everything = globset::Glob::new("*").expect("a glob");
         let everything = globset::GlobSet::new([everything]).expect("a glob");
         let unchanged = Some(ExpectedUnchanged(everything));
-        let mut gates = Gates::default();
-        gates.unchanged = unchanged;
+        let gates = Gates { unchanged, ..Gates::default() };
         prop_assert!(!report_reach(comparison, &compared.consequences, &gates).is_empty(), "{way:?} {path}");
 
         let taking = sites_with(&repository, &file.0);

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::fs;
 
 use layercake_yaml_testing::config;
 use proptest::prelude::*;
@@ -10,7 +11,9 @@ use proptest::sample::{Index, subsequence};
 use serde_json::Value as Json;
 
 use super::{Sandbox, definition};
+use crate::conformance::corpus;
 use crate::conformance::treasuremap::{HEAD, Treasuremap};
+use crate::stored::root;
 use crate::support::sample::is_thorough;
 
 const CHARTS: [&str; 5] = ["api", "db", "db-init", "proxy", "web"];
@@ -337,4 +340,72 @@ fn treasuremap_deploys_what_a_walk_over_its_rendered_sites_finds() {
         ("seaworthy-virt", [92, 32, 32]),
     ]);
     assert_eq!(charts, expected);
+}
+
+/// Kinds of documents that are only in recorded cases, and that no program of Airship reads.
+const UNKNOWN: [&str; 20] = [
+    "a/B",
+    "aic/Versions",
+    "armada/Generic",
+    "deckhand/Dest",
+    "deckhand/Source",
+    "example/Dest",
+    "example/Doc",
+    "example/Kind",
+    "example/Middle",
+    "example/Source",
+    "foo/Bar",
+    "ns/Kind",
+    "o/S",
+    "promenade/ResourceType",
+    "twigleg/CommonAddresses",
+    "unusual/DictWithSecret",
+    "unusual/Integer",
+    "unusual/List",
+    "unusual/String",
+    // A misspelled one.
+    "deckhand/LayeringPolicyFoo",
+];
+
+/// Kinds of documents in a text, which may be quoted JSON: `NAMESPACE/KIND` of `schema: NAMESPACE/KIND/v1`.
+fn kinds(text: &str) -> BTreeSet<String> {
+    let quotes = [':', ' ', '"', '\\'];
+    let schemas = text.split("schema").skip(1);
+    let kinds = schemas.filter_map(|rest| {
+        let name = rest.trim_start_matches(quotes);
+        let is_part = |it: char| it.is_ascii_alphanumeric() || "/_.".contains(it);
+        let end = name.find(|it| !is_part(it)).unwrap_or(name.len());
+        let (kind, version) = name[..end].rsplit_once('/')?;
+        let is_schema = rest.len() > name.len()
+            && kind.split('/').count() == 2
+            && kind.split('/').all(|part| !part.is_empty())
+            && version.starts_with('v');
+        (is_schema && !kind.starts_with("metadata/")).then(|| kind.to_owned())
+    });
+    kinds.collect()
+}
+
+/// Each kind of documents in treasuremap and in the recorded cases has rows, or is known to be unknown.
+#[test]
+#[ignore = "needs the recorded corpus"]
+fn kinds_of_documents_have_rows_or_are_listed_as_unknown() {
+    let table = fs::read_to_string(root().join("src/deployment/consequences.yaml")).unwrap();
+    let rows = kinds(&table.replace("/*\n", "/v1\n"));
+    let repository = Treasuremap::clone();
+    let sandbox = Sandbox {
+        root: repository.path(),
+        folder: tempfile::tempdir().unwrap(),
+    };
+    let sites = rendered(&sandbox, &["--rev", HEAD]);
+    let documents = sites.values().flat_map(|site| documents(site).into_keys());
+    let of_sites: BTreeSet<String> = documents.map(|(kind, _)| kind.to_owned()).collect();
+    assert!(of_sites.len() > 30, "{of_sites:?}");
+    let without_row: Vec<&String> = of_sites.difference(&rows).collect();
+    assert_eq!(without_row, Vec::<&String>::new());
+
+    let recorded = ["jsonpath", "layering", "substitution", "validation", "yaml"]
+        .map(|name| fs::read_to_string(corpus().join(format!("deckhand/{name}.json"))).unwrap());
+    let of_cases: BTreeSet<String> = recorded.iter().flat_map(|text| kinds(text)).collect();
+    let unknown: BTreeSet<&str> = of_cases.difference(&rows).map(String::as_str).collect();
+    assert_eq!(unknown, BTreeSet::from(UNKNOWN));
 }
