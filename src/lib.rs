@@ -32,6 +32,7 @@ pub mod ignore;
 pub mod report;
 pub mod rules;
 pub mod schema;
+pub mod server;
 pub mod system;
 pub mod triage;
 

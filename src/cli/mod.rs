@@ -30,10 +30,11 @@ use clap::{CommandFactory as _, Parser};
 use layercake::check::threads;
 use layercake::commands::names::right_command;
 use layercake::commands::{self, Selection};
-use layercake::error::UnknownWord;
+use layercake::error::{Error, ErrorKind, UnknownWord};
 use layercake::guard::{self, Place};
 use layercake::report::{self};
 use layercake::rules::RULES;
+use layercake::server::{self, Ended};
 use layercake::stopwatch::Stopwatch;
 
 use self::environment::limit_threads_from_environment;
@@ -159,6 +160,19 @@ fn reject_arguments(
     Ok(ExitCode::SUCCESS)
 }
 
+/// Serves an editor. LSP asks for the exit code 1 if it ends without a shutdown.
+fn server() -> Result<ExitCode, VerbFailure> {
+    match server::serve_standard_streams() {
+        Ok(Ended::Orderly) => Ok(ExitCode::SUCCESS),
+        Ok(Ended::Abrupt) => Ok(ExitCode::FAILURE),
+        Err(error) => {
+            let message = format!("the client breaks the protocol: {error}");
+            let help = "an editor starts `layercake server`; `layercake lint` is for a terminal";
+            Err(Error::new(ErrorKind::Usage, message).with_help(help).into())
+        }
+    }
+}
+
 fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
     let terminal = Terminal::new(cli.global.color, cli.global.progress_after());
     let directory = cli.global.directory;
@@ -176,6 +190,7 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
         Verb::Impact(arguments) => queries::impact(arguments, directory, &terminal),
         Verb::Graph(arguments) => queries::graph(arguments, directory, &terminal),
         Verb::Demo(arguments) => demo::demo(arguments, &directory, &terminal),
+        Verb::Server { stdio: _ } => server(),
         Verb::Explain { rule, class } if rule.as_deref() == Some("consequence") => {
             let word = class
                 .map(|class| commands::explain::consequence_of(&class))

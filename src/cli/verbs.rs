@@ -240,6 +240,14 @@ Exit codes: 0 done, 2 usage or internal error.
 
 Next: commit the file; `layercake lint` then reports only other findings.";
 
+const SERVER_EXAMPLES: &str = "\
+Examples:
+  layercake server         as an editor starts it
+
+Exit codes: 0 shut down by the client, 1 ended without a shutdown, 2 usage or internal error.
+
+Next: set it up in your editor, as `docs/editors.md` describes.";
+
 const DEMO_NOTE: &str = "\
 Examples:
   layercake demo           in a new temporary folder
@@ -471,6 +479,17 @@ pub(super) enum Verb {
     /// folder.
     #[command(after_help = DEMO_NOTE)]
     Demo(DemoArgs),
+
+    /// Serve an editor: findings while files are edited
+    ///
+    /// Speaks the Language Server Protocol on standard input and output, and reads the repository around
+    /// each folder that the editor opened.
+    #[command(after_help = SERVER_EXAMPLES)]
+    Server {
+        /// Accepted, since some clients pass it
+        #[arg(long, hide = true)]
+        stdio: bool,
+    },
 
     /// Accept the existing findings, and report only new ones
     ///

@@ -58,6 +58,15 @@ pub struct FoundConfiguration {
     pub(super) folder: Option<PathBuf>,
 }
 
+impl FoundConfiguration {
+    /// Whether another configuration was read from the same files with the same texts.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let text = |file: &Option<File>| file.as_ref().map(|file| (file.path.clone(), file.text()));
+        let files = |found: &Self| [text(&found.config.file), text(&found.changed)];
+        files(self) == files(other) && self.folder == other.folder
+    }
+}
+
 /// Trees in which the configuration is looked up.
 pub struct ConfigurationTrees<'a> {
     /// Tree that is read.

@@ -114,6 +114,8 @@ pub enum BaselineChoice {
 /// A selection with its trees opened.
 pub struct Project {
     tree: SharedTree,
+    /// Root of the tree on disk; `None` for a bare repository.
+    root: Option<PathBuf>,
     /// Base side: its files, and their layout if it is a site repository.
     base: Option<(SharedTree, Option<Arc<Layout>>)>,
     repositories: OpenedRepositories,
@@ -311,12 +313,39 @@ impl Project {
         Ok(Self {
             repositories,
             tree: start.tree,
+            root: start.root,
             base: start.base.map(|tree| (tree, base_layout.map(Arc::new))),
             scope,
             reached: None,
             options: Arc::new(options),
             configured,
         })
+    }
+
+    /// Root of the tree on disk: paths are relative to it. `None` for a bare repository.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        self.root.as_deref()
+    }
+
+    /// Root of the tree on disk that a selection is about.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(crate) fn root_around(selection: &Selection) -> Result<PathBuf, Error> {
+        work_tree(selection).map(|tree| tree.root().to_owned())
+    }
+
+    /// The project with the options of an earlier state of it, if its configuration is the same, so that
+    /// what was made with these options can be used again.
+    pub(crate) fn with_options_of(self, before: &Self) -> Self {
+        if self.configured.is_same(&before.configured) {
+            Self {
+                options: before.options.clone(),
+                ..self
+            }
+        } else {
+            self
+        }
     }
 
     /// Removes the limit to files and folders, and returns these.

@@ -105,7 +105,7 @@ impl RulePages {
     }
 
     /// Returns the URL of the page of a rule; `None` if there is no rule with this name.
-    fn address(&self, name: &str) -> Option<String> {
+    pub(crate) fn address(&self, name: &str) -> Option<String> {
         let rule = self.rules.iter().find(|rule| rule.name == name)?;
         Some(format!("{}/rules/{}.html", self.base, rule.name))
     }

@@ -138,6 +138,20 @@ const TABLE: &[(&str, &[&str])] = &[
             "stopwatch",
         ],
     ),
+    (
+        "server",
+        &[
+            "commands",
+            "check",
+            "report",
+            "diagnostic",
+            "guard",
+            "source",
+            "near",
+            "cancel",
+            "error",
+        ],
+    ),
 ];
 
 /// Modules of the library crates, by the names that `src/lib.rs` gives them.
@@ -185,11 +199,16 @@ const RESTRICTED: &[(&str, &[&str])] = &[
             "engine/edit.rs",
             "source/git/log.rs",
             "source/key.rs",
+            "server/worker.rs",
             "source/used.rs",
             "triage/mod.rs",
         ],
     ),
     ("clap", &["cli/"]),
+    ("gen_lsp_types", &["server/"]),
+    ("lsp_server", &["server/"]),
+    ("crossbeam_channel", &["server/"]),
+    ("percent_encoding", &["server/"]),
     ("roff::", &["cli/manual.rs"]),
     ("miette::", &["report/terminal/"]),
     ("granit_parser", &["yaml/"]),

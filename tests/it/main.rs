@@ -40,6 +40,7 @@ mod repositories;
 mod rules;
 mod schema;
 mod seeds;
+mod server;
 mod sides;
 mod sites;
 mod soak;

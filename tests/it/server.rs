@@ -1,0 +1,5 @@
+//! The language server, over its protocol: with a client in this process, and as a program.
+
+mod client;
+mod findings;
+mod program;
