@@ -334,6 +334,11 @@ impl Workspace {
         &self.loaded.sources
     }
 
+    /// Sources, their secret spans, and the files whose lines must not be shown.
+    pub(crate) fn texts(&self) -> (&SourceMap, Vec<Span>, Vec<FileId>) {
+        self.loaded.texts()
+    }
+
     /// Does the work that the files were read for on each site, and frees them.
     ///
     /// # Errors

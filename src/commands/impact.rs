@@ -97,11 +97,8 @@ fn of_place(
     control: &RunControl,
 ) -> Result<(Checked<()>, Impact), Error> {
     let plan = project.plan(control);
-    let reading = project.sites_reading(given);
-    let mut workspace = Workspace::asking(plan, reading.clone())?;
-    let answers = workspace.ask(reading.as_ref(), |site| impact::answer(site, given, line))?;
-    let mut impact = impact::gather(place, line, answers.into_values().collect());
-    impact.sites = site_names(&workspace);
+    let mut workspace = Workspace::asking(plan, project.sites_reading(given))?;
+    let impact = asked(project, &mut workspace, given, (place, line))?;
     let checked = workspace.close();
     let is_given = |at: &&Span| {
         let path = checked.sources.path_of(**at);
@@ -124,4 +121,22 @@ fn of_place(
         return Err(Error::new(ErrorKind::Usage, message).with_help(help));
     }
     Ok((checked, impact))
+}
+
+/// Outputs that the text at a place in these files could change, of a project whose files were read.
+/// Without a site that reads them, or a document at the place, the answer is empty.
+///
+/// # Errors
+/// If the run of the workspace's plan is cancelled.
+pub(crate) fn asked(
+    project: &Project,
+    workspace: &mut Workspace,
+    given: &[RepoPath],
+    (place, line): (&str, Option<usize>),
+) -> Result<Impact, Error> {
+    let reading = project.sites_reading(given);
+    let answers = workspace.ask(reading.as_ref(), |site| impact::answer(site, given, line))?;
+    let mut impact = impact::gather(place, line, answers.into_values().collect());
+    impact.sites = site_names(workspace);
+    Ok(impact)
 }

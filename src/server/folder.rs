@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gen_lsp_types::Diagnostic;
+use gen_lsp_types::{Diagnostic, Hover};
 
 use super::findings::Shown;
+use super::hover::hover;
 use super::text::Encoding;
 use crate::cancel::Cancel;
 use crate::check::{RunControl, Workspace};
@@ -146,6 +147,20 @@ impl Folder {
             found.entry(path).or_default().push(diagnostic);
         }
         Ok(self.publish(found))
+    }
+
+    /// What a 0-based line of a file reaches; `None` if the file is not of the folder's repository.
+    ///
+    /// # Errors
+    /// If the last run is cancelled.
+    pub(super) fn hover(&mut self, file: &Path, line: usize) -> Result<Option<Hover>, Error> {
+        let Some(OpenedFolder { project, workspace }) = &mut self.opened else {
+            return Ok(None);
+        };
+        match project.root().and_then(|root| within(root, file)) {
+            Some(file) => hover(project, workspace, file, line),
+            None => Ok(None),
+        }
     }
 
     /// The files whose diagnostics are others than the published ones, with these.

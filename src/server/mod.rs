@@ -7,6 +7,7 @@
 
 mod findings;
 mod folder;
+mod hover;
 mod text;
 mod uri;
 mod worker;
@@ -17,7 +18,7 @@ use std::path::PathBuf;
 use gen_lsp_types::{
     ChangeNotifications, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
     DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
-    InitializeParams, InitializeResult, ServerCapabilities, ServerInfo,
+    HoverParams, HoverProvider, InitializeParams, InitializeResult, ServerCapabilities, ServerInfo,
     TextDocumentContentChangeEvent, TextDocumentSync, TextDocumentSyncKind,
     TextDocumentSyncOptions, Uri, WorkspaceFolders, WorkspaceFoldersServerCapabilities,
     WorkspaceOptions,
@@ -27,7 +28,7 @@ use serde::de::DeserializeOwned;
 
 use self::text::{Encoding, Lines};
 use self::uri::path_of;
-use self::worker::{Event, OpenDocument, Worker};
+use self::worker::{Event, OpenDocument, Question, Worker};
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +102,7 @@ fn capabilities(encoding: Encoding) -> InitializeResult {
             change: Some(TextDocumentSyncKind::Incremental),
             ..TextDocumentSyncOptions::default()
         })),
+        hover_provider: Some(HoverProvider::Bool(true)),
         workspace: Some(WorkspaceOptions {
             workspace_folders: Some(WorkspaceFoldersServerCapabilities {
                 supported: Some(true),
@@ -165,6 +167,14 @@ impl Session {
 
     fn answer(&mut self, request: Request) {
         let response = match &*request.method {
+            "textDocument/hover" if !self.is_shut_down => match question(&request) {
+                Ok(Some(question)) => return self.worker.send(Event::Question(question)),
+                Ok(None) => Response::new_ok(request.id, ()),
+                Err(error) => {
+                    let message = format!("invalid parameters: {error}");
+                    Response::new_err(request.id, ErrorCode::InvalidParams as i32, message)
+                }
+            },
             _ if self.is_shut_down => {
                 let message = "the server is shut down".to_owned();
                 Response::new_err(request.id, ErrorCode::InvalidRequest as i32, message)
@@ -250,6 +260,17 @@ impl Session {
             .map(|folders| folders.iter().filter_map(|it| path_of(&it.uri)).collect());
         self.worker.send(Event::Folders { added, removed });
     }
+}
+
+/// A request at a place: its question, or nothing if the place is not in a file.
+fn question(request: &Request) -> serde_json::Result<Option<Question>> {
+    let params: HoverParams = serde_json::from_value(request.params.clone())?;
+    let at = params.text_document_position_params;
+    Ok(path_of(&at.text_document.uri).map(|path| Question {
+        id: request.id.clone(),
+        path,
+        line: at.position.line as usize,
+    }))
 }
 
 /// A text after a change of the client.

@@ -2,6 +2,7 @@
 //! while it judges cancels the run.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -9,7 +10,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use gen_lsp_types::{LogMessageParams, MessageType, PublishDiagnosticsParams, ShowMessageParams};
-use lsp_server::{Message, Notification};
+use lsp_server::{ErrorCode, Message, Notification, RequestId, Response};
 use serde::Serialize;
 
 use super::folder::{Folder, OpenTexts, Published};
@@ -36,6 +37,16 @@ pub(super) enum Event {
         added: Vec<PathBuf>,
         removed: Vec<PathBuf>,
     },
+    /// The client asks, and nothing changed.
+    Question(Question),
+}
+
+/// A question, which is answered from the state after all changes before it.
+pub(super) struct Question {
+    pub(super) id: RequestId,
+    pub(super) path: PathBuf,
+    /// 0-based.
+    pub(super) line: usize,
 }
 
 /// Text of a document in the client.
@@ -62,6 +73,7 @@ impl Worker {
             encoding,
             folders: Vec::new(),
             documents: BTreeMap::new(),
+            questions: Vec::new(),
             current: current.clone(),
         };
         let thread = thread::Builder::new()
@@ -75,13 +87,16 @@ impl Worker {
         }
     }
 
-    /// Hands over a change, and cancels the run that does not know it.
+    /// Hands over an event. A change cancels the run that does not know it.
     pub(super) fn send(&self, event: Event) {
+        let is_change = !matches!(event, Event::Question(_));
         if let Some(events) = &self.events {
             // The thread ends only after the last event.
             drop(events.send(event));
         }
-        locked(&self.current).cancel();
+        if is_change {
+            locked(&self.current).cancel();
+        }
     }
 
     /// Cancels the current run and waits for the end of the thread.
@@ -104,6 +119,8 @@ struct Judge {
     encoding: Encoding,
     folders: Vec<Folder>,
     documents: BTreeMap<PathBuf, OpenDocument>,
+    /// Questions without an answer.
+    questions: Vec<Question>,
     current: Arc<Mutex<Cancel>>,
 }
 
@@ -111,7 +128,10 @@ impl Judge {
     fn run(&mut self, events: &Receiver<Event>) {
         while let Ok(event) = events.recv() {
             self.take(event);
-            while let Ok(event) = events.recv_timeout(QUIET) {
+            // A question alone has nothing to wait for.
+            while self.is_outdated()
+                && let Ok(event) = events.recv_timeout(QUIET)
+            {
                 self.take(event);
             }
             let cancel = Cancel::default();
@@ -119,7 +139,37 @@ impl Judge {
             // An event that arrived before did not cancel this run.
             if events.is_empty() {
                 self.judge(&cancel);
+                self.answer(&cancel);
             }
+        }
+    }
+
+    fn is_outdated(&self) -> bool {
+        self.folders.iter().any(Folder::is_outdated)
+    }
+
+    /// Answers all questions, unless a change arrived, after which they are answered.
+    fn answer(&mut self, cancel: &Cancel) {
+        let mut questions = std::mem::take(&mut self.questions).into_iter();
+        while let Some(question) = questions.next() {
+            let Question { id, path, line } = &question;
+            let mut folders = self.folders.iter_mut();
+            let found = guarded(Place::Run, || {
+                folders.find_map(|folder| folder.hover(path, *line).transpose())
+            });
+            let response = match found {
+                Some(Some(Err(_))) if cancel.is_cancelled() => {
+                    self.questions = iter::once(question).chain(questions).collect();
+                    return;
+                }
+                Some(found) => Response::new_ok(id.clone(), found.and_then(Result::ok)),
+                None => {
+                    let message = "layercake failed on this question".to_owned();
+                    Response::new_err(id.clone(), ErrorCode::InternalError as i32, message)
+                }
+            };
+            // A client that went away ends the session.
+            drop(self.client.send(response.into()));
         }
     }
 
@@ -142,6 +192,7 @@ impl Judge {
                 }
             }
             Event::Folders { added, removed } => self.change_folders(added, &removed),
+            Event::Question(question) => self.questions.push(question),
         }
     }
 

@@ -2,4 +2,5 @@
 
 mod client;
 mod findings;
+mod hover;
 mod program;

@@ -14,7 +14,7 @@ use crate::cli::{Sandbox, document};
 use crate::stored::root;
 
 /// Findings of `lint`, as [`Client::listed`] writes them.
-fn linted(sandbox: &Sandbox) -> Vec<String> {
+pub fn linted(sandbox: &Sandbox) -> Vec<String> {
     let report = sandbox
         .run(&["lint", "-o", "json", "--all-findings"])
         .json();
@@ -37,7 +37,7 @@ fn linted(sandbox: &Sandbox) -> Vec<String> {
     lines
 }
 
-fn examples() -> Sandbox {
+pub fn examples() -> Sandbox {
     let sandbox = Sandbox::new();
     let from = root().join("examples/sites");
     for entry in walkdir::WalkDir::new(&from) {
@@ -51,7 +51,7 @@ fn examples() -> Sandbox {
     sandbox
 }
 
-fn wait_for(client: &mut Client, root: &Path, expected: &[String]) {
+pub fn wait_for(client: &mut Client, root: &Path, expected: &[String]) {
     client.wait(&format!("{expected:#?}"), |client| {
         client.listed(root) == expected
     });

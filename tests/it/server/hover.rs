@@ -1,0 +1,84 @@
+//! The window at a line is the answer of `impact FILE:LINE`.
+
+use std::fs;
+
+use serde_json::{Value as Json, json};
+
+use super::client::{Client, uri};
+use super::findings::{examples, linted, wait_for};
+use crate::cli::Sandbox;
+
+/// Text at a 1-based line; `None` without an answer.
+fn hovered(client: &mut Client, sandbox: &Sandbox, file: &str, line: usize) -> Option<String> {
+    let at = json!({
+        "textDocument": {"uri": uri(&sandbox.path(file))},
+        "position": {"line": line - 1, "character": 0},
+    });
+    let answer = client.request("textDocument/hover", at).unwrap();
+    let text = answer["contents"]["value"].as_str();
+    text.map(str::to_owned)
+}
+
+/// What the command line says, at the same width.
+fn printed(sandbox: &Sandbox, file: &str, line: usize) -> Option<String> {
+    let place = format!("{file}:{line}");
+    let mut command = sandbox.command(&["impact", &place]);
+    let output = command.env("COLUMNS", "100").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    output.status.success().then_some(text)
+}
+
+#[test]
+fn window_at_each_line_is_the_answer_of_impact() {
+    let sandbox = examples();
+    let (mut client, result) = Client::start(&[&sandbox.root], json!(["utf-8"]));
+    assert_eq!(result["capabilities"]["hoverProvider"], true);
+    let mut answers = 0;
+    for file in [
+        "global/config/software-versions.yaml",
+        "global/charts/keystone.yaml",
+        "site/west/config/software-versions.yaml",
+        "site/north/secrets/passphrases.yaml",
+        "README.md",
+    ] {
+        let lines = fs::read_to_string(sandbox.path(file))
+            .unwrap()
+            .lines()
+            .count();
+        for line in (1..=lines + 1).step_by(3) {
+            let found = hovered(&mut client, &sandbox, file, line);
+            assert_eq!(found, printed(&sandbox, file, line), "{file}:{line}");
+            answers += usize::from(found.is_some());
+        }
+    }
+    assert!(answers > 20, "{answers}");
+}
+
+/// An answer knows all changes before it.
+#[test]
+fn window_knows_the_text_of_the_client() {
+    let sandbox = examples();
+    let file = "global/config/software-versions.yaml";
+    let path = sandbox.path(file);
+    let text = fs::read_to_string(&path).unwrap();
+    let line = 1 + text
+        .lines()
+        .position(|line| line.contains("keystone:2025.1"))
+        .unwrap();
+    let (mut client, _) = Client::start(&[&sandbox.root], json!(["utf-8"]));
+    let expected = linted(&sandbox);
+    wait_for(&mut client, &sandbox.root, &expected);
+    let before = hovered(&mut client, &sandbox, file, line).unwrap();
+    assert!(
+        before.contains("reaches 5 outputs in lab, north, south"),
+        "{before}"
+    );
+    client.open(&path, &format!("# a line before\n{text}"));
+    let after = hovered(&mut client, &sandbox, file, line + 1).unwrap();
+    assert_eq!(
+        after.split_once('\n').unwrap().1,
+        before.split_once('\n').unwrap().1
+    );
+    let invalid = client.request("textDocument/hover", Json::Null);
+    assert_eq!(invalid, Err(-32602));
+}
