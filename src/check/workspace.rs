@@ -19,6 +19,7 @@ use super::site::{KnownDocuments, OneSide, SiteWork};
 use super::{
     Answer, Checked, CheckedSite, Plan, ProgressUnit, RenderedSite, RunControl, TakenBySite, Work,
 };
+use crate::cancel::Cancel;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::graph::DocId;
@@ -332,6 +333,11 @@ impl Workspace {
     /// Sources, to show places in them.
     pub fn sources(&self) -> &SourceMap {
         &self.loaded.sources
+    }
+
+    /// Lets another handle stop what is asked from now on.
+    pub(crate) fn stopped_by(&mut self, cancel: &Cancel) {
+        self.plan.control.cancel = cancel.clone();
     }
 
     /// Sources, their secret spans, and the files whose lines must not be shown.

@@ -149,16 +149,25 @@ impl Folder {
         Ok(self.publish(found))
     }
 
-    /// What a 0-based line of a file reaches; `None` if the file is not of the folder's repository.
+    /// Describes the reach of a 0-based line; `None` for a file outside of the folder's repository.
     ///
     /// # Errors
-    /// If the last run is cancelled.
-    pub(super) fn hover(&mut self, file: &Path, line: usize) -> Result<Option<Hover>, Error> {
+    /// If it is cancelled.
+    pub(super) fn hover(
+        &mut self,
+        file: &Path,
+        line: usize,
+        cancel: &Cancel,
+    ) -> Result<Option<Hover>, Error> {
         let Some(OpenedFolder { project, workspace }) = &mut self.opened else {
             return Ok(None);
         };
         match project.root().and_then(|root| within(root, file)) {
-            Some(file) => hover(project, workspace, file, line),
+            Some(file) => {
+                // The handle of the run that read the files may be cancelled since.
+                workspace.stopped_by(cancel);
+                hover(project, workspace, file, line)
+            }
             None => Ok(None),
         }
     }

@@ -155,14 +155,19 @@ impl Judge {
             let Question { id, path, line } = &question;
             let mut folders = self.folders.iter_mut();
             let found = guarded(Place::Run, || {
-                folders.find_map(|folder| folder.hover(path, *line).transpose())
+                folders.find_map(|folder| folder.hover(path, *line, cancel).transpose())
             });
             let response = match found {
                 Some(Some(Err(_))) if cancel.is_cancelled() => {
                     self.questions = iter::once(question).chain(questions).collect();
                     return;
                 }
-                Some(found) => Response::new_ok(id.clone(), found.and_then(Result::ok)),
+                Some(Some(Err(error))) => {
+                    let code = ErrorCode::RequestFailed as i32;
+                    Response::new_err(id.clone(), code, error.to_string())
+                }
+                Some(Some(Ok(hover))) => Response::new_ok(id.clone(), hover),
+                Some(None) => Response::new_ok(id.clone(), ()),
                 None => {
                     let message = "layercake failed on this question".to_owned();
                     Response::new_err(id.clone(), ErrorCode::InternalError as i32, message)

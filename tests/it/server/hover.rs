@@ -82,3 +82,20 @@ fn window_knows_the_text_of_the_client() {
     let invalid = client.request("textDocument/hover", Json::Null);
     assert_eq!(invalid, Err(-32602));
 }
+
+/// A change elsewhere cancels runs, and no later question.
+#[test]
+fn window_is_there_after_a_change_elsewhere() {
+    let [one, two] = [(); 2].map(|()| examples());
+    let outside = Sandbox::outside_git();
+    let file = "global/config/software-versions.yaml";
+    let (mut client, _) = Client::start(&[&one.root, &two.root], json!(["utf-8"]));
+    let before = hovered(&mut client, &one, file, 22);
+    assert!(before.is_some());
+    client.open(&outside.path("notes.yaml"), "a: 1\n");
+    assert_eq!(hovered(&mut client, &one, file, 22), before);
+    let path = two.path(file);
+    client.open(&path, &fs::read_to_string(&path).unwrap());
+    assert_eq!(hovered(&mut client, &two, file, 22), before);
+    assert_eq!(hovered(&mut client, &one, file, 22), before);
+}
