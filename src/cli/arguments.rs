@@ -768,7 +768,7 @@ impl RuleArgs {
     }
 }
 
-/// What fails a run: findings of a level, or edits with a caution.
+/// A level of findings, or a caution of edits, that fails a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FailOnItem {
     Level(FailOn),

@@ -335,8 +335,8 @@ impl Project {
         work_tree(selection).map(|tree| tree.root().to_owned())
     }
 
-    /// The project with the options of an earlier state of it, if its configuration is the same, so that
-    /// what was made with these options can be used again.
+    /// The project with the options of an earlier state of it, if its configuration is the same: files that
+    /// were read with these options need not be read again.
     pub(crate) fn with_options_of(self, before: &Self) -> Self {
         if self.configured.is_same(&before.configured) {
             Self {

@@ -324,7 +324,7 @@ impl ConsequenceTable {
     /// Checks a row of a repository.
     ///
     /// # Errors
-    /// What is missing, unknown or not allowed in it.
+    /// If a part of it is missing, unknown or not allowed.
     pub(crate) fn check(row: &Node) -> Result<(), String> {
         Row::of_repository(row).map(drop)
     }

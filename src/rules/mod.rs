@@ -568,7 +568,7 @@ pub(crate) struct SiteFacts<'a> {
     pub(crate) graph: &'a Graph,
     /// Results of rendering the recipes.
     pub(crate) rendered: &'a Rendered,
-    /// What of the site is deployed, once it was asked for.
+    /// The outputs that are deployed; empty until a rule needs them.
     pub(crate) deployment: &'a OnceLock<Deployment>,
     /// Schemas of the run.
     pub(crate) schemas: &'a Schemas,
@@ -580,7 +580,7 @@ pub(crate) struct SiteFacts<'a> {
 }
 
 impl SiteFacts<'_> {
-    /// What of the site is deployed.
+    /// The outputs that are deployed.
     pub(crate) fn deployment(&self) -> &Deployment {
         self.deployment
             .get_or_init(|| Deployment::of(self.graph, self.rendered))

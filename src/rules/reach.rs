@@ -80,7 +80,7 @@ pub(crate) struct ReachedEdit<'a> {
     pub(crate) reach: &'a EditReach,
     /// Comparison that contains the edit.
     pub(crate) comparison: &'a Comparison,
-    /// What the changes of that comparison ask for.
+    /// The consequences of its changes.
     pub(crate) consequences: &'a ByEdit<'a>,
 }
 
@@ -130,7 +130,7 @@ impl<'a> ReachedEdit<'a> {
         documents
     }
 
-    /// What the edit asks for.
+    /// The consequences of the edit.
     pub(super) fn effects(&self) -> &'a [EffectOfSite<'a>] {
         self.consequences.of(self.id)
     }

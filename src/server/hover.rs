@@ -17,8 +17,8 @@ const STYLE: TerminalStyle = TerminalStyle {
     links: false,
 };
 
-/// What a change of a 0-based line could change: the answer of `impact FILE:LINE`. `None` if no document
-/// of a site is there.
+/// Describes the outputs that a change of a 0-based line could change: the answer of `impact FILE:LINE`.
+/// `None` if no document of a site is there.
 ///
 /// # Errors
 /// If the workspace's run is cancelled.

@@ -159,7 +159,7 @@ struct ReachProperties {
 }
 
 impl ResultProperties {
-    /// Those of a result that these edits caused.
+    /// Properties of a result with these causes.
     pub(super) fn of(edits: &[EditRef], report: &Report) -> Option<Self> {
         let [edit] = edits else { return None };
         let reach = report.edit(*edit).reach;
