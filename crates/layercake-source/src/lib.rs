@@ -27,7 +27,6 @@
 //! - [`cancel`]: stopping a run from another thread
 //! - [`near`]: similar names, for "did you mean"
 //! - `span`: locations in texts, as bytes and as lines
-//! - `editor`: positions as editors count them
 //! - `key`: names of documents
 //! - `path`: paths inside repositories
 //! - `used`: external repositories for reports
@@ -37,7 +36,6 @@
 //! - `write`: atomic writing of files
 
 pub mod cancel;
-mod editor;
 pub mod error;
 #[cfg(feature = "files")]
 mod git;
@@ -59,7 +57,6 @@ mod used;
 #[cfg(feature = "files")]
 mod write;
 
-pub use editor::{ColumnUnit, EditorPosition};
 #[cfg(feature = "files")]
 pub use git::{
     CommitReader, IsListed, LaterState, LoggedCommit, NewCommit, Repository, SideBySide,

@@ -7,7 +7,6 @@
     reason = "tests access files, run programs, print, and panic"
 )]
 
-mod editor;
 mod git;
 mod limits;
 mod near;
