@@ -5,10 +5,13 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Fix, Safety, TextEdit};
-use crate::source::{FileId, Source, SourceMap, Span};
+use crate::source::{FileId, LineIndex, Source, SourceMap, Span};
 use crate::yaml;
+use crate::yaml::path::{Location, Piece};
 
 /// New texts of files, and the fixed findings.
 #[derive(Debug, Default)]
@@ -92,6 +95,47 @@ fn with_edits(text: &str, edits: &[&TextEdit]) -> String {
     }
     result.push_str(&text[from..]);
     result
+}
+
+/// The insertion that sets a value at a place of `data`, a mapping of `text` that has no value there:
+/// at the end of the innermost mapping that exists. `None` if that mapping is not in block style, or if
+/// the place leads into a list.
+pub(crate) fn with_value(
+    text: &str,
+    data: &yaml::Node,
+    place: &Location,
+    value: &yaml::Node,
+) -> Option<(Range<usize>, String)> {
+    let mut around = data;
+    let mut keys = Vec::new();
+    for piece in &place.0 {
+        let Piece::Key(key) = piece else { return None };
+        match around.as_mapping().and_then(|mapping| mapping.get(key)) {
+            Some(child) if keys.is_empty() => around = child,
+            _ => keys.push(key),
+        }
+    }
+    let last = around.as_mapping()?.iter().last()?;
+    let lines = LineIndex::new(text);
+    let line = lines.line_start(last.0.span.start) as usize;
+    let indent = &text[line..last.0.span.start as usize];
+    if keys.is_empty() || !indent.bytes().all(|byte| byte == b' ') {
+        return None;
+    }
+    let end = text[..last.1.span.end as usize].trim_end().len();
+    let end = text[end..]
+        .find('\n')
+        .map_or(text.len(), |length| end + length);
+    let whole = keys.iter().rev().fold(value.clone(), |inner, key| {
+        let entry = std::iter::once(((*key).clone(), inner)).collect();
+        yaml::Node::new(yaml::Value::Mapping(Arc::new(entry)), value.span)
+    });
+    let written = yaml::emit::to_yaml(&whole, &yaml::emit::EmitOptions::default());
+    let written: String = written
+        .lines()
+        .map(|line| format!("\n{indent}{line}"))
+        .collect();
+    Some((end..end, written))
 }
 
 /// Adds comments to `source` that suppress `findings`, all of them in this file. Returns the new

@@ -27,6 +27,13 @@ pub(crate) struct Candidate {
     literal: Option<Span>,
 }
 
+impl Candidate {
+    /// Whether it is that of a row, and its document does not set the value now.
+    pub(crate) fn sets_in(&self, row: usize) -> bool {
+        self.row == row && self.literal.is_none()
+    }
+}
+
 /// Documents on the route that could set the value: those whose text wrote it, and those that
 /// inherit it and merge their own data over the place, before or after a substitution.
 pub(crate) fn candidates(

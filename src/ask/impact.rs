@@ -124,6 +124,25 @@ fn of_site(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> 
 }
 
 impl SiteImpact {
+    /// The reached places of an output; none for the whole document, and `None` if it is not reached.
+    pub(crate) fn places_of(&self, key: &DocKey) -> Option<&[String]> {
+        let mut outputs = self.outputs.iter();
+        let found = outputs.find(|((output, _), _)| output == key);
+        found.map(|(_, places)| &**places)
+    }
+
+    /// The names of the documents of the reached outputs.
+    pub(crate) fn names_of_outputs(&self, site: &RenderedSite<'_>) -> Vec<Span> {
+        let reached: BTreeSet<&DocKey> = self.outputs.keys().map(|(key, _)| key).collect();
+        let outputs = site.graph.outputs();
+        let outputs = outputs.filter(|(doc, recipe)| {
+            reached.contains(&recipe.key) && site.sets.member(*doc).is_none()
+        });
+        outputs
+            .map(|(doc, _)| site.site.document(doc).name_span)
+            .collect()
+    }
+
     fn with_deployed(self, site: &RenderedSite<'_>) -> Self {
         let documents: BTreeSet<&DocKey> = self.outputs.keys().map(|(key, _)| key).collect();
         let deployment = Deployment::of(site.graph, site.rendered);

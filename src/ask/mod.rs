@@ -7,12 +7,18 @@
 //! [`Answer::Needs`](crate::check::Answer::Needs).
 
 pub(crate) mod change_option;
+pub(crate) mod effect;
+pub(crate) mod expected;
 pub(crate) mod graph;
 pub(crate) mod impact;
 pub(crate) mod line;
+pub(crate) mod overrides;
+pub(crate) mod place;
 mod question;
+pub(crate) mod renaming;
 mod route;
 pub(crate) mod since;
+pub(crate) mod uses;
 pub(crate) mod value;
 pub(crate) mod why_not;
 

@@ -56,7 +56,7 @@ pub struct ChosenArmada {
 }
 
 impl ChosenArmada {
-    pub(super) fn of(&self, site: Option<&str>) -> Option<ArmadaKind> {
+    pub(crate) fn of(&self, site: Option<&str>) -> Option<ArmadaKind> {
         let mut of_site = self.of_sites.iter().rev();
         let of_site = of_site.find(|(sites, _)| site.is_some_and(|site| sites.is_match(site)));
         of_site.map(|(_, armada)| *armada).or(self.of_all)

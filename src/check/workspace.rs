@@ -17,7 +17,8 @@ use super::load::{Loaded, SetFiles, UnparsedFiles, files_of_several};
 use super::repositories::used_repositories;
 use super::site::{KnownDocuments, OneSide, SiteWork};
 use super::{
-    Answer, Checked, CheckedSite, Plan, ProgressUnit, RenderedSite, RunControl, TakenBySite, Work,
+    Answer, Checked, CheckedSite, Configuration, Plan, ProgressUnit, RenderedSite, RunControl,
+    TakenBySite, Work,
 };
 use crate::cancel::Cancel;
 use crate::diagnostic::Diagnostic;
@@ -25,9 +26,10 @@ use crate::error::Error;
 use crate::graph::DocId;
 use crate::guard::{Place, guarded};
 use crate::render::FileSet;
-use crate::rules::{self, FailedStep};
+use crate::rules::{self, FailedStep, RuleOptions};
 use crate::source::{FileId, RepoPath, SourceMap, Span, UsedRepository};
 use crate::stopwatch::{Stage, add_count, split, time};
+use crate::system::deckhand::document::Document;
 use crate::triage::Findings;
 
 /// Name and type of a site; `None` for a set without layout.
@@ -251,7 +253,7 @@ impl Workspace {
     /// change reached.
     ///
     /// # Errors
-    /// If the run of the plan is cancelled. After a change to another plan, the same sites are judged.
+    /// If it is cancelled. Sites that were judged before are not judged again next time.
     pub fn findings(&mut self) -> Result<Findings, Error> {
         let before = mem::take(&mut self.judged);
         let (mut judged, reached) = self.reached(before);
@@ -259,20 +261,14 @@ impl Workspace {
             .control
             .progress
             .begin(ProgressUnit::Sites, Some(reached.len()));
-        let found = map_in_parallel(&self.plan, &reached, |reached| {
+        let found = map_until_cancelled(&self.plan, &reached, |reached| {
             let known: Vec<&KnownDocuments> =
                 [&self.known].into_iter().chain(&reached.known).collect();
             self.site(reached.set, Work::Judge, &known, &|_| Vec::new())
         });
-        let found = match found {
-            Ok(found) => found,
-            Err(error) => {
-                self.judged = judged;
-                return Err(error);
-            }
-        };
         let sites = self.loaded.head.all_sets();
         for (ReachedSite { set, known }, done) in reached.into_iter().zip(found) {
+            let Some(done) = done else { continue };
             let (files, parts) = (set.files.clone(), set.parts.clone());
             judged.insert(
                 set.name.clone(),
@@ -285,6 +281,10 @@ impl Workspace {
                     known,
                 },
             );
+        }
+        if let Err(error) = self.plan.control.cancel.check() {
+            self.judged = judged;
+            return Err(error);
         }
         let met = judged
             .values()
@@ -328,6 +328,52 @@ impl Workspace {
             ReachedSite { set, known }
         };
         (judged, reached.into_iter().map(of_site).collect())
+    }
+
+    /// The current content of a file that was read, and the content that its documents are of: an
+    /// earlier one if the current one cannot be parsed.
+    pub(crate) fn contents_of(&self, path: &RepoPath) -> Option<[FileId; 2]> {
+        let current = self.loaded.head.file_at(path, &self.loaded)?;
+        Some([
+            current,
+            self.unparsed.get(&current).copied().unwrap_or(current),
+        ])
+    }
+
+    /// The current content of a file whose earlier content this is.
+    pub(crate) fn current_of(&self, earlier: FileId) -> FileId {
+        let mut unparsed = self.unparsed.iter();
+        let current = unparsed.find(|(_, last)| **last == earlier);
+        current.map_or(earlier, |(current, _)| *current)
+    }
+
+    /// Documents of a content.
+    pub(crate) fn documents_of(&self, file: FileId) -> &[Document] {
+        &self.loaded.file(file).documents
+    }
+
+    /// All documents of the head, as questions know them.
+    pub(crate) fn documents(&self) -> impl Iterator<Item = &Document> {
+        let files = self.loaded.head.files.iter();
+        let known = files.map(|file| self.unparsed.get(&file.id).copied().unwrap_or(file.id));
+        known.flat_map(|file| self.documents_of(file))
+    }
+
+    /// Paths of the files of documents in a folder.
+    pub(crate) fn files_below(&self, folder: &RepoPath) -> impl Iterator<Item = &RepoPath> {
+        let files = self.loaded.head.files.iter();
+        let paths = files.map(|file| self.loaded.sources.get(file.id).path());
+        paths.filter(move |path| path.below(folder).is_some())
+    }
+
+    /// Settings of files beside documents.
+    pub(crate) fn configuration(&self) -> &Configuration {
+        &self.plan.options.configuration
+    }
+
+    /// Settings of the rules.
+    pub(crate) fn settings(&self) -> &RuleOptions {
+        &self.loaded.settings
     }
 
     /// Sources, to show places in them.
@@ -544,13 +590,26 @@ pub(super) fn map_in_parallel<I: Sync, R: Send, S: Send>(
     sites: &[I],
     one: impl Fn(&I) -> (R, S) + Sync,
 ) -> Result<Vec<R>, Error> {
+    let made = map_until_cancelled(plan, sites, one);
+    plan.control.cancel.check()?;
+    Ok(made.into_iter().flatten().collect())
+}
+
+/// As [`map_in_parallel`], with the results of the items that were done before the run was cancelled.
+fn map_until_cancelled<I: Sync, R: Send, S: Send>(
+    plan: &Plan,
+    sites: &[I],
+    one: impl Fn(&I) -> (R, S) + Sync,
+) -> Vec<Option<R>> {
     let RunControl { cancel, ending, .. } = &plan.control;
     let split = split();
     let to_begin = AtomicUsize::new(sites.len());
     let one = |site: &I| {
         let _part = split.part();
         to_begin.fetch_sub(1, Relaxed);
-        cancel.check()?;
+        if cancel.is_cancelled() {
+            return None;
+        }
         let (made, left) = one(site);
         if to_begin.load(Relaxed) == 0 {
             // The last item: no other could use the memory.
@@ -558,12 +617,11 @@ pub(super) fn map_in_parallel<I: Sync, R: Send, S: Send>(
         } else {
             time(Stage::Free, || drop(left));
         }
-        Ok(made)
+        // An item that ran meanwhile may be incomplete.
+        (!cancel.is_cancelled()).then_some(made)
     };
     let (first, others) = sites.split_at(sites.len().min(1));
-    let mut made: Vec<Result<R, Error>> = first.iter().map(&one).collect();
+    let mut made: Vec<Option<R>> = first.iter().map(&one).collect();
     made.par_extend(others.par_iter().map(&one));
-    // Items that ran meanwhile may be incomplete.
-    cancel.check()?;
-    made.into_iter().collect()
+    made
 }

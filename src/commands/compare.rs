@@ -18,7 +18,7 @@ use crate::diagnostic::Level;
 use crate::error::{Error, ErrorKind};
 use crate::report::model::{self, SideKind};
 use crate::rules::{ExpectedUnchanged, Gates, LevelledCaution, Limit, report_faults, report_reach};
-use crate::source::{DocKey, Repository, Spanned, WorkTree};
+use crate::source::{DocKey, Repository, SharedTree, Spanned, WorkTree};
 use crate::stopwatch::{Stage, time};
 use crate::system::edits::moves_pin;
 
@@ -235,6 +235,20 @@ fn compared_outputs(
     }
     compared.keep_outputs(&|key| filter.matches(key));
     Ok(compared)
+}
+
+/// The earlier side of a comparison with the working tree, with its files.
+///
+/// # Errors
+/// Outside of a git repository, or if the side cannot be determined or read.
+pub(crate) fn base_side(
+    selection: &Selection,
+    wanted: &SideSelection,
+) -> Result<(SharedTree, ChosenSide), Error> {
+    let nothing = || Error::new(ErrorKind::Git, "missing revision to compare with");
+    let repository = repository(selection.start(), wanted)?.ok_or_else(nothing)?;
+    let sides = sides::choose(&repository, wanted, &Environment::default())?.ok_or_else(nothing)?;
+    Ok((sides::open(&repository, &sides.from)?, sides.from))
 }
 
 /// Two sides that were opened.

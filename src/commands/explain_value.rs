@@ -2,12 +2,15 @@
 //! and where it could be changed.
 
 use super::{Project, Selection, names};
+use crate::ask::change_option::Candidate;
 use crate::ask::{self, SET, ValueQuestion, change_option, value, why_not};
 use crate::check::{Answer, Checked, NameAndType, RenderedSite, RunControl, SiteNames, Workspace};
 use crate::error::{Error, ErrorKind};
 use crate::report::answer::impact::SiteName;
-use crate::report::answer::provenance::{ExplainedValue, SiteValue, TextTrace};
+use crate::report::answer::provenance::{ChangeScope, ExplainedValue, SiteValue, TextTrace};
 use crate::source::Span;
+use crate::yaml::Node;
+use crate::yaml::path::Location;
 
 /// Trace of a value in the site of this name, with the places where it could be changed.
 ///
@@ -20,7 +23,22 @@ pub fn one(
     control: &RunControl,
 ) -> Result<(Checked<()>, ExplainedValue), Error> {
     let project = Project::open(selection)?;
-    let (mut workspace, (mut way, candidates)) = in_site(&project, site, control, |at_hand| {
+    let asked = SiteNames::from([site.into()]);
+    let mut workspace = Workspace::asking(project.plan(control), Some(asked))?;
+    match with_changes(&project, &mut workspace, site, question) {
+        Ok((way, _)) => Ok((workspace.close(), way)),
+        Err(error) => Err(names::or_unread(error, &workspace.close())),
+    }
+}
+
+/// Trace of a value in a site, and the documents that could set it.
+fn with_changes(
+    project: &Project,
+    workspace: &mut Workspace,
+    site: &str,
+    question: &ValueQuestion,
+) -> Result<(ExplainedValue, Vec<Candidate>), Error> {
+    let (mut way, candidates) = ask_site(workspace, site, |at_hand| {
         value::answer(at_hand, question)
             .map(|way| Ok((way?, change_option::candidates(at_hand, question)?)))
     })?;
@@ -32,8 +50,63 @@ pub fn one(
     let reaches = workspace.ask(reading.as_ref(), |site| {
         change_option::answer(site, &candidates)
     })?;
-    way.changes = change_option::sorted(&way, &candidates, &site_names(&workspace), &reaches);
-    Ok((workspace.close(), way))
+    way.changes = change_option::sorted(&way, &candidates, &site_names(workspace), &reaches);
+    Ok((way, candidates))
+}
+
+/// A document that does not set a value, and could.
+pub(crate) struct SettableDocument {
+    /// Sites in which the value would change.
+    pub(crate) scope: ChangeScope,
+    /// Name and layer of the document.
+    pub(crate) document: String,
+    pub(crate) span: Span,
+    /// Its own data.
+    pub(crate) data: Node,
+    pub(crate) place: Location,
+    /// The value now.
+    pub(crate) value: Node,
+}
+
+/// Documents that do not set a value of a site, and could, in a workspace that judges; none for a
+/// secret, or if the site has no such value.
+///
+/// # Errors
+/// If it is cancelled.
+pub(crate) fn settable(
+    project: &Project,
+    workspace: &mut Workspace,
+    site: &str,
+    question: &ValueQuestion,
+) -> Result<Vec<SettableDocument>, Error> {
+    let (way, candidates) = match with_changes(project, workspace, site, question) {
+        Err(error) if error.kind() == ErrorKind::Usage => return Ok(Vec::new()),
+        answer => answer?,
+    };
+    let Some(value) = way.value.filter(|value| !value.holds_secret()) else {
+        return Ok(Vec::new());
+    };
+    let mut found = Vec::new();
+    for change in way.changes {
+        let candidate = candidates
+            .iter()
+            .find(|candidate| candidate.sets_in(change.row));
+        let Some(span) = candidate.map(|candidate| candidate.document) else {
+            continue;
+        };
+        let documents = workspace.documents_of(span.file).iter();
+        for document in documents.filter(|document| document.span == span) {
+            found.push(SettableDocument {
+                scope: change.scope.clone(),
+                document: document.key.name_and_layer(),
+                span,
+                place: ask::place(&document.data, &way.place)?,
+                data: document.data.clone(),
+                value: value.clone(),
+            });
+        }
+    }
+    Ok(found)
 }
 
 /// Place of the document that a question names in a site.
@@ -62,18 +135,32 @@ pub fn all(
 ) -> Result<(Checked<()>, Vec<SiteValue>), Error> {
     let project = Project::open(selection)?;
     let mut workspace = Workspace::asking(project.plan(control), None)?;
-    let (mut values, mut first_error) = (Vec::new(), None);
-    for (site, answer) in workspace.ask(None, |site| value::answer(site, question))? {
+    match in_sites(&mut workspace, None, question)? {
+        Ok(values) => Ok((workspace.close(), values)),
+        Err(error) => Err(names::or_unread(error, &workspace.close())),
+    }
+}
+
+/// Traces of a value in these sites, or in all; or the first error, if no site has such a document.
+///
+/// # Errors
+/// If the run of the workspace is cancelled.
+pub(crate) fn in_sites(
+    workspace: &mut Workspace,
+    sites: Option<&SiteNames>,
+    question: &ValueQuestion,
+) -> Result<Result<Vec<SiteValue>, Error>, Error> {
+    let mut values = Vec::new();
+    let mut first_error = None;
+    for (site, answer) in workspace.ask(sites, |site| value::answer(site, question))? {
         let way = answer
             .map_err(|error| first_error.get_or_insert(error).kind())
             .ok();
         values.push(SiteValue { site, way });
     }
     match first_error {
-        Some(error) if values.iter().all(|value| value.way.is_none()) => {
-            Err(names::or_unread(error, &workspace.close()))
-        }
-        Some(_) | None => Ok((workspace.close(), values)),
+        Some(error) if values.iter().all(|value| value.way.is_none()) => Ok(Err(error)),
+        Some(_) | None => Ok(Ok(values)),
     }
 }
 
@@ -116,7 +203,20 @@ fn in_site<T: Send>(
     answer: impl Fn(&RenderedSite<'_>) -> Answer<Result<T, Error>> + Sync,
 ) -> Result<(Workspace, T), Error> {
     let asked = SiteNames::from([site.into()]);
-    let mut workspace = Workspace::asking(project.plan(control), Some(asked.clone()))?;
+    let mut workspace = Workspace::asking(project.plan(control), Some(asked))?;
+    match ask_site(&mut workspace, site, answer) {
+        Ok(answer) => Ok((workspace, answer)),
+        Err(error) => Err(names::or_unread(error, &workspace.close())),
+    }
+}
+
+/// The answer of the site of this name.
+fn ask_site<T: Send>(
+    workspace: &mut Workspace,
+    site: &str,
+    answer: impl Fn(&RenderedSite<'_>) -> Answer<Result<T, Error>> + Sync,
+) -> Result<T, Error> {
+    let asked = SiteNames::from([site.into()]);
     let answers = workspace.ask(Some(&asked), |at_hand| {
         if ask::is_called(at_hand, site) {
             answer(at_hand).map(Some)
@@ -125,10 +225,7 @@ fn in_site<T: Send>(
         }
     })?;
     let answer = answers.into_values().flatten().next();
-    match answer.unwrap_or_else(|| Err(no_site(&workspace.sites(), site))) {
-        Ok(answer) => Ok((workspace, answer)),
-        Err(error) => Err(names::or_unread(error, &workspace.close())),
-    }
+    answer.unwrap_or_else(|| Err(no_site(&workspace.sites(), site)))
 }
 
 /// Sites of a workspace, as named in reports.

@@ -31,7 +31,7 @@ pub mod rules;
 pub mod sides;
 pub mod sites;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -48,7 +48,7 @@ use crate::check::{
 };
 use crate::error::{Error, ErrorKind, shell_word};
 use crate::source::{
-    Excluding, OverlaidTexts, Overlay, RepoPath, Repository, SharedTree, Tree, WorkTree,
+    ContentId, Excluding, OverlaidTexts, Overlay, RepoPath, Repository, SharedTree, Tree, WorkTree,
 };
 use crate::stopwatch::{Stage, time};
 use crate::system::deckhand::layout::Layout;
@@ -114,8 +114,6 @@ pub enum BaselineChoice {
 /// A selection with its trees opened.
 pub struct Project {
     tree: SharedTree,
-    /// Root of the tree on disk; `None` for a bare repository.
-    root: Option<PathBuf>,
     /// Base side: its files, and their layout if it is a site repository.
     base: Option<(SharedTree, Option<Arc<Layout>>)>,
     repositories: OpenedRepositories,
@@ -218,7 +216,8 @@ impl Project {
     ) -> Result<Option<Self>, Error> {
         let from = repository.prefix_or_root(selection.start());
         let requested = globs(&selection.sites)?;
-        let reached = ReachedByEdits::find(repository, sides, &from, requested.as_ref());
+        let unsaved = selection.texts.keys().cloned();
+        let reached = ReachedByEdits::find(repository, sides, &from, requested.as_ref(), unsaved);
         let Some(ReachedByEdits { root, sites, trees }) = reached else {
             return Ok(None);
         };
@@ -313,7 +312,6 @@ impl Project {
         Ok(Self {
             repositories,
             tree: start.tree,
-            root: start.root,
             base: start.base.map(|tree| (tree, base_layout.map(Arc::new))),
             scope,
             reached: None,
@@ -322,17 +320,42 @@ impl Project {
         })
     }
 
-    /// Root of the tree on disk: paths are relative to it. `None` for a bare repository.
-    pub(crate) fn root(&self) -> Option<&Path> {
-        self.root.as_deref()
-    }
-
-    /// Root of the tree on disk that a selection is about.
+    /// Root of the tree on disk that a selection is about: paths are relative to it. If the folder of the
+    /// selection is reached by symbolic links, so is the root.
     ///
     /// # Errors
     /// If there is none.
     pub(crate) fn root_around(selection: &Selection) -> Result<PathBuf, Error> {
-        work_tree(selection).map(|tree| tree.root().to_owned())
+        let tree = work_tree(selection)?;
+        let folder = canonical(&selection.directory)?;
+        let below = folder.strip_prefix(tree.root()).unwrap_or(Path::new(""));
+        let above = selection
+            .directory
+            .ancestors()
+            .nth(below.components().count());
+        let root = above.filter(|_| selection.directory.ends_with(below));
+        Ok(root.unwrap_or(tree.root()).to_owned())
+    }
+
+    /// Contents of the files below the site repository: the id of each, or of its bytes.
+    ///
+    /// # Errors
+    /// If they cannot be listed.
+    pub(crate) fn contents(&self) -> Result<BTreeMap<RepoPath, Option<ContentId>>, Error> {
+        let root = match &self.scope {
+            ProjectScope::Repository(layout) => layout.root.clone(),
+            ProjectScope::Set(_) => RepoPath::new(""),
+        };
+        let entries = self.tree.entries(&root)?.into_iter();
+        let of_bytes = |path: &RepoPath| {
+            let bytes = self.tree.read(path).ok()?;
+            self.tree.content_of(&bytes)
+        };
+        let contents = entries.map(|entry| {
+            let content = entry.content.or_else(|| of_bytes(&entry.path));
+            (entry.path, content)
+        });
+        Ok(contents.collect())
     }
 
     /// The project with the options of an earlier state of it, if its configuration is the same: files that
@@ -379,7 +402,7 @@ impl Project {
 
     /// Sites that read one of these files; `None` for possibly all, for example if a file may be
     /// part of a declared set.
-    fn sites_reading<'f>(
+    pub(crate) fn sites_reading<'f>(
         &self,
         files: impl IntoIterator<Item = &'f RepoPath>,
     ) -> Option<SiteNames> {

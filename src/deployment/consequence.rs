@@ -698,6 +698,37 @@ fn deletes_pods(data: Option<&Node>) -> bool {
         .is_some_and(|delete| !delete.value.is_falsy())
 }
 
+/// Consequences of a change of one value of an output, for each kind of Armada if none is chosen; none
+/// if the table does not have its schema.
+pub(crate) fn effects_of_value(
+    table: &ConsequenceTable,
+    chosen: Option<ArmadaKind>,
+    side: &DeployedSide<'_>,
+    doc: DocId,
+    place: &Location,
+) -> BTreeSet<(Class, Action)> {
+    let key = &side.graph.recipe(doc).key;
+    let kinds = ArmadaKind::ALL.iter();
+    let kinds = kinds.filter(|kind| chosen.is_none_or(|chosen| chosen == **kind));
+    let rows = kinds.filter_map(|armada| {
+        let changed = Changed {
+            schema: &key.schema,
+            name: &key.name,
+            data: side.rendered.data(doc),
+            place: &place.0,
+            kind: ChangeKind::Changed,
+            armada: *armada,
+        };
+        table.row(&changed)
+    });
+    let appliers = match side.deployment.of_output(doc, &key.schema) {
+        Deployed::By(appliers) => appliers,
+        Deployed::RenderedOnly | Deployed::NotKnown | Deployed::Other => Appliers::default(),
+    };
+    rows.map(|(_, row)| (row.class, action(row, appliers, side.deployment)))
+        .collect()
+}
+
 /// The smallest action that brings a change to the site: `update_software`, unless only `update_site`
 /// applies the output, or `update_software` would also apply other releases.
 fn action(row: &Row, appliers: Appliers, deployment: &Deployment) -> Action {

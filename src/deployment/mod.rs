@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub use consequence::Consequences;
 pub(crate) use consequence::{
-    ByEdit, DeployedSide, Effect, EffectOfSite, SiteConsequences, consequences,
+    ByEdit, DeployedSide, Effect, EffectOfSite, SiteConsequences, consequences, effects_of_value,
 };
 pub(crate) use nodes::Nodes;
 pub use table::{Action, Caution, ConsequenceTable};

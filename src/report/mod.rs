@@ -12,6 +12,7 @@
 //! |---|---|
 //! | `model` | the report as data, and as JSON |
 //! | `story` | the report in sentences: verdict, sites, edits and their effects, findings |
+//! | `tree` | the changes as a tree, for editors |
 //! | `text` | styled text, which each format renders in its own way |
 //! | `terminal` | human-readable output: full, or one line per finding |
 //! | `markdown` | a job summary, or a comment on a pull request |
@@ -60,6 +61,7 @@ mod story;
 pub mod terminal;
 mod text;
 pub mod timing;
+pub mod tree;
 mod view;
 
 pub use crate::yaml::json::canonical;

@@ -268,7 +268,7 @@ impl<'a> View<'a> {
     }
 
     /// Formats the line of a span, with the part and its line if the file contains it encoded.
-    pub(super) fn origin(&self, span: Span) -> String {
+    pub(crate) fn origin(&self, span: Span) -> String {
         let place = self.place(span);
         let origin = format!("{}:{}", clean(place.path.as_str()), place.line);
         let Some(decoded) = place.decoded else {

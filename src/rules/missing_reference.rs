@@ -95,6 +95,16 @@ impl Reference {
             })
             .collect()
     }
+
+    /// Names in the data of a document at the path of the reference, except secrets.
+    pub(crate) fn names<'a>(
+        &self,
+        data: &'a Node,
+    ) -> impl Iterator<Item = (&'a Node, &'a str)> + use<'a> {
+        let nodes = self.path.find(data).into_iter();
+        let public = nodes.filter(|node| !node.secret);
+        public.filter_map(|node| Some((node, node.as_str()?)))
+    }
 }
 
 impl<'a> SiteFacts<'a> {
@@ -199,7 +209,7 @@ fn missing<'a>(
             continue;
         };
         for reference in facts.references_of(doc) {
-            for (node, name) in names_at(reference, data) {
+            for (node, name) in reference.names(data) {
                 match outputs.named(&reference.target, name) {
                     Some(next) => walk.visit(next),
                     // A file set without any document of the schema is probably incomplete.
@@ -220,19 +230,6 @@ fn missing<'a>(
         docs.sort_unstable();
     }
     missing
-}
-
-/// Names in the data of a document at the path of a reference, except secrets.
-fn names_at<'a>(
-    reference: &Reference,
-    data: &'a Node,
-) -> impl Iterator<Item = (&'a Node, &'a str)> + use<'a> {
-    let nodes = reference
-        .path
-        .find(data)
-        .into_iter()
-        .filter(|node| !node.secret);
-    nodes.filter_map(|node| Some((node, node.as_str()?)))
 }
 
 /// Documents that references do not find only because their schema is not quite that of the target,
@@ -295,7 +292,7 @@ fn named_by(
         .iter()
         .filter(|(doc, it)| it.key.schema == reference.schema && facts.site.is_output(*doc));
     let data = referring.filter_map(|(doc, _)| facts.rendered.data(doc));
-    data.flat_map(|data| names_at(reference, data))
+    data.flat_map(|data| reference.names(data))
         .map(|(_, name)| name)
         .filter(|name| facts.site.output(&reference.target, name).is_none())
         .filter_map(|name| by_name.get(name).copied())

@@ -1,21 +1,24 @@
 //! Findings as diagnostics of LSP.
 
+use std::hash::BuildHasher;
 use std::path::{Path, PathBuf};
 
 use gen_lsp_types::{
     Code, CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity,
-    DiagnosticTag, Location, Message, Uri,
+    DiagnosticTag, DocumentDiagnosticParams, Location, Message, Uri,
 };
+use serde::Serialize;
 
-use super::text::{Encoding, Lines};
-use super::uri::uri_of;
+use super::asked::{Asked, location};
+use super::text::Encoding;
+use crate::check::Workspace;
 use crate::diagnostic::{self, Label, Severity};
 use crate::report::RulePages;
-use crate::source::{SourceMap, Span};
+use crate::source::Span;
 
 /// How findings of a folder are shown.
 pub(super) struct Shown<'s> {
-    pub(super) sources: &'s SourceMap,
+    pub(super) workspace: &'s Workspace,
     /// Folder that contains all paths.
     pub(super) root: &'s Path,
     pub(super) encoding: Encoding,
@@ -23,6 +26,13 @@ pub(super) struct Shown<'s> {
 }
 
 impl Shown<'_> {
+    /// Whether all texts of a finding are still known; those of an earlier state may not be.
+    pub(super) fn is_known(&self, finding: &diagnostic::Diagnostic) -> bool {
+        let sources = self.workspace.sources();
+        let mut texts = std::iter::once(&finding.primary).chain(&finding.related);
+        texts.all(|label| sources.has(label.span.file))
+    }
+
     /// The file of a finding, and its diagnostic.
     pub(super) fn diagnostic(&self, finding: &diagnostic::Diagnostic) -> (PathBuf, Diagnostic) {
         let Location { range, .. } = self.location(finding.primary.span);
@@ -54,18 +64,53 @@ impl Shown<'_> {
     }
 
     fn location(&self, span: Span) -> Location {
-        // Text inside of an encoded part is shown at the part.
-        let written = self.sources.written(span);
-        let text = self.sources.get(written.file).text();
-        Location {
-            uri: uri_of(&self.path(span)),
-            range: Lines::new(text, self.encoding).range(written.range()),
-        }
+        location(self.workspace, self.root, self.encoding, span)
     }
 
     fn path(&self, span: Span) -> PathBuf {
-        let path = self.sources.path_of(self.sources.written(span));
+        let sources = self.workspace.sources();
+        let path = sources.path_of(sources.written(span));
         self.root.join(path.as_str())
+    }
+}
+
+/// The findings of an open document, or that they are those of an earlier answer.
+#[derive(Serialize)]
+#[serde(
+    tag = "kind",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
+pub(super) enum FindingsReport {
+    Full {
+        result_id: String,
+        items: Vec<Diagnostic>,
+    },
+    Unchanged {
+        result_id: String,
+    },
+}
+
+/// Answers a client that asks for findings. The id of an answer is a hash of it.
+pub(super) fn report(asked: &Asked<'_>, params: DocumentDiagnosticParams) -> FindingsReport {
+    let shown = asked.shown();
+    let path = asked.folder.root.join(asked.file.as_str());
+    let findings = asked.folder.findings.diagnostics.iter();
+    let known = findings.filter(|finding| shown.is_known(finding));
+    let found = known.map(|finding| shown.diagnostic(finding));
+    let items: Vec<Diagnostic> = found
+        .filter(|(file, _)| *file == path)
+        .map(|(_, diagnostic)| diagnostic)
+        .collect();
+    let written = serde_json::to_string(&items).expect("diagnostics are JSON");
+    let result_id = format!(
+        "{:016x}",
+        foldhash::fast::FixedState::default().hash_one(written)
+    );
+    if params.previous_result_id.as_ref() == Some(&result_id) {
+        FindingsReport::Unchanged { result_id }
+    } else {
+        FindingsReport::Full { result_id, items }
     }
 }
 

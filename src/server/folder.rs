@@ -5,41 +5,62 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gen_lsp_types::{Diagnostic, Hover};
+use gen_lsp_types::Diagnostic;
 
+use super::base::BaseFiles;
+use super::client::Client;
 use super::findings::Shown;
-use super::hover::hover;
-use super::text::Encoding;
+use super::worker::OpenDocuments;
+use crate::ask::uses::NamedDocuments;
 use crate::cancel::Cancel;
 use crate::check::{RunControl, Workspace};
 use crate::commands::configuration::rule_pages;
 use crate::commands::{Project, Selection};
 use crate::error::Error;
-use crate::source::{OverlaidTexts, RepoPath};
-
-/// Texts of open documents by their paths.
-pub(super) type OpenTexts = BTreeMap<PathBuf, Arc<str>>;
+use crate::source::{ContentId, OverlaidTexts, RepoPath};
+use crate::triage::Findings;
 
 /// Diagnostics by file.
 pub(super) type Published = BTreeMap<PathBuf, Vec<Diagnostic>>;
 
+type FileContents = BTreeMap<RepoPath, Option<ContentId>>;
+
 /// A folder of the client.
 pub(super) struct Folder {
     pub(super) path: PathBuf,
-    opened: Option<OpenedFolder>,
+    pub(super) opened: Option<OpenedFolder>,
     /// Files that changed since the workspace was last brought up to date.
     changed: BTreeSet<PathBuf>,
-    /// Whether it was not judged since the last change.
-    is_outdated: bool,
-    /// Why it could not be judged.
+    state: FolderState,
+    /// Why it could not be read or judged.
     problem: Option<String>,
     published: Published,
 }
 
+/// How much of the last change was processed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum FolderState {
+    Unread,
+    Unjudged,
+    Judged,
+}
+
 /// A site repository that was read.
-struct OpenedFolder {
-    project: Project,
-    workspace: Workspace,
+pub(super) struct OpenedFolder {
+    pub(super) project: Project,
+    pub(super) workspace: Workspace,
+    /// The folder that the client opened.
+    pub(super) path: PathBuf,
+    /// Root of the repository on disk.
+    pub(super) root: PathBuf,
+    /// Contents of its files when they were last looked at, for a client that does not report changes.
+    seen: Option<FileContents>,
+    /// Files of the base of comparisons, once a question needed them.
+    pub(super) base: Option<BaseFiles>,
+    /// Findings of the last judged state.
+    pub(super) findings: Findings,
+    /// Its documents and the texts that name them, once a question needed them.
+    pub(super) names: Option<Arc<NamedDocuments>>,
 }
 
 impl Folder {
@@ -48,7 +69,7 @@ impl Folder {
             path,
             opened: None,
             changed: BTreeSet::new(),
-            is_outdated: true,
+            state: FolderState::Unread,
             problem: None,
             published: Published::new(),
         }
@@ -56,24 +77,68 @@ impl Folder {
 
     /// Takes note of a changed file, if it is in the folder's repository.
     pub(super) fn note(&mut self, file: &Path) {
-        let root = match &self.opened {
-            Some(opened) => opened.project.root(),
-            None => None,
-        };
-        if file.starts_with(root.unwrap_or(&self.path)) {
+        let opened = self.opened.as_ref();
+        let root = opened.map_or(&*self.path, |opened| &opened.root);
+        if file.starts_with(root) {
             self.changed.insert(file.to_owned());
-            self.is_outdated = true;
+            self.state = FolderState::Unread;
         }
+    }
+
+    /// Takes note of a file that changed on disk.
+    pub(super) fn note_on_disk(&mut self, file: &Path) {
+        if file.components().any(|part| part.as_os_str() == ".git") {
+            // A commit or a branch: its files are reported, too.
+            self.forget_base();
+        } else {
+            self.note(file);
+        }
+    }
+
+    fn forget_base(&mut self) {
+        if let Some(opened) = &mut self.opened {
+            opened.base = None;
+        }
+    }
+
+    /// Takes note of the files that changed since it was last called.
+    pub(super) fn look(&mut self) {
+        self.forget_base();
+        let Some(opened) = &mut self.opened else {
+            return;
+        };
+        // What cannot be listed is reported when it is read.
+        let Ok(now) = opened.project.contents() else {
+            return;
+        };
+        let Some(before) = opened.seen.replace(now.clone()) else {
+            return;
+        };
+        let paths: BTreeSet<&RepoPath> = before.keys().chain(now.keys()).collect();
+        let changed = paths
+            .into_iter()
+            .filter(|path| before.get(*path) != now.get(*path));
+        let root = opened.root.clone();
+        let changed: Vec<PathBuf> = changed.map(|path| root.join(path.as_str())).collect();
+        for file in changed {
+            self.note(&file);
+        }
+    }
+
+    /// Whether a change was not read yet.
+    pub(super) fn is_unread(&self) -> bool {
+        self.state == FolderState::Unread
     }
 
     /// Whether the findings may differ from the published ones.
     pub(super) fn is_outdated(&self) -> bool {
-        self.is_outdated
+        self.state < FolderState::Judged
     }
 
     /// Forgets what was read, after a failure of layercake.
-    pub(super) fn close(&mut self) {
+    pub(super) fn fail(&mut self) {
         self.opened = None;
+        self.state = FolderState::Judged;
     }
 
     /// Whether an error differs from the last one.
@@ -82,94 +147,93 @@ impl Folder {
         before != self.problem
     }
 
-    /// Judges what the changes reach. Returns the diagnostics of the files whose diagnostics differ
-    /// from the published ones. On an error, the state stays, and the changes are judged next time.
+    /// Reads what changed. On an error, the state before remains; the changes are read next time.
     ///
     /// # Errors
-    /// Without a site repository, if its configuration is invalid, or if the run is cancelled.
-    pub(super) fn judged(
+    /// Without a site repository, if its configuration is invalid, or if it is cancelled.
+    pub(super) fn read(
         &mut self,
-        texts: &OpenTexts,
-        encoding: Encoding,
+        open: &OpenDocuments,
+        client: &Client,
         cancel: &Cancel,
-    ) -> Result<Published, Error> {
-        let judged = self.judge(texts, encoding, cancel);
-        self.is_outdated = cancel.is_cancelled();
-        judged
+    ) -> Result<(), Error> {
+        let read = self.read_changes(open, client, cancel);
+        self.state = match &read {
+            Ok(()) => FolderState::Unjudged,
+            Err(_) if cancel.is_cancelled() => FolderState::Unread,
+            Err(_) => FolderState::Judged,
+        };
+        read
     }
 
-    fn judge(
+    fn read_changes(
         &mut self,
-        texts: &OpenTexts,
-        encoding: Encoding,
+        open: &OpenDocuments,
+        client: &Client,
         cancel: &Cancel,
-    ) -> Result<Published, Error> {
+    ) -> Result<(), Error> {
         let control = RunControl {
             cancel: cancel.clone(),
             ..RunControl::default()
         };
-        let project = self.project(texts)?;
+        let (project, root) = self.project(open)?;
         let plan = project.plan(&control);
-        let root = project.root().unwrap_or(&self.path).to_owned();
-        let opened = match self.opened.take() {
-            Some(OpenedFolder {
-                project: before,
-                mut workspace,
-            }) => {
-                let files = self.changed.iter().filter_map(|file| within(&root, file));
-                if let Err(error) = workspace.change(plan, &files.collect()) {
-                    self.opened = Some(OpenedFolder {
-                        project: before,
-                        workspace,
-                    });
-                    return Err(error);
-                }
-                OpenedFolder { project, workspace }
+        match &mut self.opened {
+            Some(opened) => {
+                let changed = self.changed.iter();
+                let files = changed.filter_map(|file| RepoPath::of_place(&opened.root, file));
+                opened.workspace.change(plan, &files.collect())?;
+                opened.project = project;
+                opened.names = None;
+                opened.base = None;
             }
-            None => OpenedFolder {
-                workspace: Workspace::judging(plan)?,
-                project,
-            },
-        };
-        let OpenedFolder { project, workspace } = self.opened.insert(opened);
-        let findings = workspace.findings()?;
-        self.changed.clear();
-        self.problem = None;
-        let shown = Shown {
-            sources: workspace.sources(),
-            root: &root,
-            encoding,
-            pages: rule_pages(&project.configured),
-        };
-        let mut found = Published::new();
-        for finding in &findings.diagnostics {
-            let (path, diagnostic) = shown.diagnostic(finding);
-            found.entry(path).or_default().push(diagnostic);
+            None => {
+                // Before the files are read, so that no change is missed.
+                let seen = (!client.watches_files()).then(|| project.contents());
+                let seen = seen.transpose()?;
+                self.opened = Some(OpenedFolder {
+                    workspace: Workspace::judging(plan)?,
+                    path: self.path.clone(),
+                    root,
+                    seen,
+                    project,
+                    base: None,
+                    findings: Findings::default(),
+                    names: None,
+                });
+            }
         }
-        Ok(self.publish(found))
+        self.changed.clear();
+        Ok(())
     }
 
-    /// Describes the reach of a 0-based line; `None` for a file outside of the folder's repository.
+    /// Judges what the changes reach. Returns the diagnostics of the files whose diagnostics differ
+    /// from the published ones.
     ///
     /// # Errors
     /// If it is cancelled.
-    pub(super) fn hover(
-        &mut self,
-        file: &Path,
-        line: usize,
-        cancel: &Cancel,
-    ) -> Result<Option<Hover>, Error> {
-        let Some(OpenedFolder { project, workspace }) = &mut self.opened else {
-            return Ok(None);
+    pub(super) fn judged(&mut self, client: &Client, cancel: &Cancel) -> Result<Published, Error> {
+        let Some(opened) = &mut self.opened else {
+            self.state = FolderState::Judged;
+            return Ok(Published::new());
         };
-        match project.root().and_then(|root| within(root, file)) {
-            Some(file) => {
-                // The handle of the run that read the files may be cancelled since.
-                workspace.stopped_by(cancel);
-                hover(project, workspace, file, line)
-            }
-            None => Ok(None),
+        // The handle of the run that read the files may be cancelled since.
+        opened.workspace.stopped_by(cancel);
+        opened.findings = opened.workspace.findings()?;
+        let shown = opened.shown(client);
+        let mut found = Published::new();
+        for finding in &opened.findings.diagnostics {
+            let (path, diagnostic) = shown.diagnostic(finding);
+            found.entry(path).or_default().push(diagnostic);
         }
+        self.problem = None;
+        self.state = FolderState::Judged;
+        Ok(self.publish(found))
+    }
+
+    /// The published diagnostics of a file.
+    pub(super) fn published(&self, file: &Path) -> Option<&Vec<Diagnostic>> {
+        self.published.get(file)
     }
 
     /// The files whose diagnostics are others than the published ones, with these.
@@ -186,29 +250,39 @@ impl Folder {
         changed
     }
 
-    fn project(&self, texts: &OpenTexts) -> Result<Project, Error> {
+    /// The project, and its root as the client names it.
+    fn project(&self, open: &OpenDocuments) -> Result<(Project, PathBuf), Error> {
         let mut selection = Selection::of(self.path.clone());
-        let before = self.opened.as_ref().map(|opened| &opened.project);
-        let root = match before.and_then(Project::root) {
-            Some(root) => root.to_owned(),
+        let root = match &self.opened {
+            Some(opened) => opened.root.clone(),
             None => Project::root_around(&selection)?,
         };
-        selection.texts = overlaid(&root, texts);
+        selection.texts = overlaid(&root, open);
         let project = Project::open(&selection)?;
-        Ok(match before {
-            Some(before) => project.with_options_of(before),
+        let project = match &self.opened {
+            Some(opened) => project.with_options_of(&opened.project),
             None => project,
-        })
+        };
+        Ok((project, root))
     }
 }
 
-fn overlaid(root: &Path, texts: &OpenTexts) -> OverlaidTexts {
-    let texts = texts.iter();
-    texts
-        .filter_map(|(path, text)| Some((within(root, path)?, Some(text.clone()))))
-        .collect()
+impl OpenedFolder {
+    /// How its findings are shown.
+    pub(super) fn shown<'s>(&'s self, client: &Client) -> Shown<'s> {
+        Shown {
+            workspace: &self.workspace,
+            root: &self.root,
+            encoding: client.encoding,
+            pages: rule_pages(&self.project.configured),
+        }
+    }
 }
 
-fn within(root: &Path, file: &Path) -> Option<RepoPath> {
-    RepoPath::of_place(root, file)
+/// Texts below a root, in place of the files there.
+pub(super) fn overlaid(root: &Path, open: &OpenDocuments) -> OverlaidTexts {
+    let texts = open.iter().filter_map(|(path, document)| {
+        Some((RepoPath::of_place(root, path)?, Some(document.text.clone())))
+    });
+    texts.collect()
 }

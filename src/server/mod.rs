@@ -5,30 +5,58 @@
 //! thread reads and judges what a change reaches, once no other change follows; a change while it does
 //! so cancels it. It starts no program, reads no network, and writes no file.
 
+mod actions;
+mod asked;
+mod base;
+mod client;
+mod completion;
+mod cursor;
 mod findings;
 mod folder;
+mod hierarchy;
+mod hints;
 mod hover;
+mod navigate;
+mod outline;
+mod reach;
+mod rename;
+mod rendered;
+mod requests;
+mod site_definition;
 mod text;
 mod uri;
 mod worker;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::thread;
 
+use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 use gen_lsp_types::{
-    ChangeNotifications, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
+    CancelParams, ChangeNotifications, CodeActionKind, CodeActionOptions, CodeLensOptions,
+    CompletionOptions, ConfigurationItem, ConfigurationParams, ConfigurationRequest,
+    DiagnosticOptions, DidChangeConfigurationParams, DidChangeTextDocumentParams,
+    DidChangeWatchedFilesParams, DidChangeWatchedFilesRegistrationOptions,
     DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
-    HoverParams, HoverProvider, InitializeParams, InitializeResult, ServerCapabilities, ServerInfo,
-    TextDocumentContentChangeEvent, TextDocumentSync, TextDocumentSyncKind,
-    TextDocumentSyncOptions, Uri, WorkspaceFolders, WorkspaceFoldersServerCapabilities,
-    WorkspaceOptions,
+    DocumentLinkOptions, ExecuteCommandOptions, FileSystemWatcher, Id, InitializeParams,
+    InitializeResult, MessageType, Pattern, Registration, RegistrationParams, RegistrationRequest,
+    RenameOptions, ServerCapabilities, ServerInfo, ShowMessageParams,
+    TextDocumentContentChangeEvent, TextDocumentContentOptions, TextDocumentSync,
+    TextDocumentSyncKind, TextDocumentSyncOptions, Uri, WorkspaceFolders,
+    WorkspaceFoldersServerCapabilities, WorkspaceOptions,
 };
-use lsp_server::{Connection, ErrorCode, Message, Notification, ProtocolError, Request, Response};
+use lsp_server::{
+    Connection, ErrorCode, Message, Notification, ProtocolError, Request, RequestId, Response,
+};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
+use self::client::{Client, Settings};
+use self::requests::Refusal;
 use self::text::{Encoding, Lines};
 use self::uri::path_of;
-use self::worker::{Event, OpenDocument, Question, Worker};
+use self::worker::{Event, OpenDocument, Worker};
+use crate::source::wait_for_end;
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,30 +89,31 @@ pub fn serve(connection: Connection) -> Result<Ended, ProtocolError> {
         Err(error) if error.channel_is_disconnected() => return Ok(Ended::Abrupt),
         Err(error) => return Err(error),
     };
+    let client = Client::of(&params, connection.sender.clone());
     let params: InitializeParams = match serde_json::from_value(params) {
         Ok(params) => params,
         Err(error) => {
             let message = format!("invalid parameters of `initialize`: {error}");
-            let refusal = Response::new_err(id, ErrorCode::InvalidParams as i32, message);
-            drop(connection.sender.send(refusal.into()));
+            let code = ErrorCode::InvalidParams;
+            client.respond(id, Err(Refusal { code, message }));
             return Ok(Ended::Abrupt);
         }
     };
-    let general = params.capabilities.general.as_ref();
-    let preferred = general.and_then(|general| general.position_encodings.as_deref());
-    let encoding = Encoding::chosen(preferred.unwrap_or_default());
-    let result = serde_json::to_value(capabilities(encoding)).expect("capabilities are JSON");
+    let result = serde_json::to_value(capabilities(&client)).expect("capabilities are JSON");
     if connection.initialize_finish(id, result).is_err() {
         return Ok(Ended::Abrupt);
     }
-    let worker = Worker::start(connection.sender.clone(), encoding);
     let mut session = Session {
-        client: connection,
-        encoding,
+        worker: Worker::start(client.clone()),
+        is_client_gone: end_of(params.process_id),
+        connection,
+        client,
         documents: BTreeMap::new(),
-        worker,
+        settings_request: None,
         is_shut_down: false,
     };
+    session.watch_files();
+    session.ask_for_settings();
     session.worker.send(Event::Folders {
         added: folders(&params),
         removed: Vec::new(),
@@ -94,20 +123,94 @@ pub fn serve(connection: Connection) -> Result<Ended, ProtocolError> {
     Ok(ended)
 }
 
-fn capabilities(encoding: Encoding) -> InitializeResult {
+/// Disconnected when a process ends.
+fn end_of(process: Option<i32>) -> Receiver<()> {
+    let Some(process) = process else {
+        return never();
+    };
+    let (alive, ended) = bounded(0);
+    let watch = move || {
+        wait_for_end(process);
+        drop::<Sender<()>>(alive);
+    };
+    // Without it, the end of the streams ends the session.
+    drop(
+        thread::Builder::new()
+            .name("client".to_owned())
+            .spawn(watch),
+    );
+    ended
+}
+
+fn capabilities(client: &Client) -> InitializeResult {
     let capabilities = ServerCapabilities {
-        position_encoding: Some(encoding.kind()),
+        position_encoding: Some(client.encoding.kind()),
         text_document_sync: Some(TextDocumentSync::Options(TextDocumentSyncOptions {
             open_close: Some(true),
             change: Some(TextDocumentSyncKind::Incremental),
             ..TextDocumentSyncOptions::default()
         })),
-        hover_provider: Some(HoverProvider::Bool(true)),
+        hover_provider: Some(true.into()),
+        definition_provider: Some(true.into()),
+        declaration_provider: Some(true.into()),
+        implementation_provider: Some(true.into()),
+        references_provider: Some(true.into()),
+        document_link_provider: Some(DocumentLinkOptions::default()),
+        document_symbol_provider: Some(true.into()),
+        folding_range_provider: Some(true.into()),
+        selection_range_provider: Some(true.into()),
+        code_action_provider: Some(
+            CodeActionOptions {
+                code_action_kinds: Some(vec![
+                    CodeActionKind::QuickFix,
+                    CodeActionKind::RefactorRewrite,
+                ]),
+                ..CodeActionOptions::default()
+            }
+            .into(),
+        ),
+        rename_provider: Some(
+            RenameOptions {
+                prepare_provider: Some(true),
+                ..RenameOptions::default()
+            }
+            .into(),
+        ),
+        completion_provider: Some(CompletionOptions {
+            trigger_characters: Some([":", " ", ".", "[", "-"].map(str::to_owned).into()),
+            ..CompletionOptions::default()
+        }),
+        inlay_hint_provider: Some(true.into()),
+        diagnostic_provider: client.pulls_diagnostics().then(|| {
+            DiagnosticOptions {
+                inter_file_dependencies: true,
+                ..DiagnosticOptions::default()
+            }
+            .into()
+        }),
+        code_lens_provider: Some(CodeLensOptions {
+            resolve_provider: Some(true),
+            ..CodeLensOptions::default()
+        }),
+        execute_command_provider: Some(ExecuteCommandOptions {
+            commands: [reach::OUTPUTS, rendered::DOCUMENTS]
+                .map(str::to_owned)
+                .into(),
+            ..ExecuteCommandOptions::default()
+        }),
+        call_hierarchy_provider: Some(true.into()),
+        type_hierarchy_provider: Some(true.into()),
         workspace: Some(WorkspaceOptions {
             workspace_folders: Some(WorkspaceFoldersServerCapabilities {
                 supported: Some(true),
                 change_notifications: Some(ChangeNotifications::Bool(true)),
             }),
+            text_document_content: Some(
+                TextDocumentContentOptions {
+                    schemes: vec![rendered::SCHEME.to_owned()],
+                }
+                .into(),
+            ),
             ..WorkspaceOptions::default()
         }),
         ..ServerCapabilities::default()
@@ -139,8 +242,12 @@ fn folders(params: &InitializeParams) -> Vec<PathBuf> {
 
 /// A session with a client.
 struct Session {
-    client: Connection,
-    encoding: Encoding,
+    connection: Connection,
+    /// Disconnected when the process of the client ends.
+    is_client_gone: Receiver<()>,
+    client: Client,
+    /// Id of the request for settings that the client has not answered yet.
+    settings_request: Option<RequestId>,
     documents: BTreeMap<PathBuf, OpenDocument>,
     worker: Worker,
     is_shut_down: bool,
@@ -148,14 +255,19 @@ struct Session {
 
 impl Session {
     fn run(&mut self) -> Ended {
-        let receiver = self.client.receiver.clone();
-        for message in receiver {
+        let messages = self.connection.receiver.clone();
+        let gone = self.is_client_gone.clone();
+        loop {
+            let message = select! {
+                recv(messages) -> message => message,
+                recv(gone) -> _ => return Ended::Abrupt,
+            };
             match message {
-                Message::Request(request) => self.answer(request),
-                Message::Notification(notification) if notification.method == "exit" => break,
-                Message::Notification(notification) => self.take(notification),
-                // The server asks nothing that it waits for.
-                Message::Response(_) => {}
+                Ok(Message::Request(request)) => self.answer(request),
+                Ok(Message::Notification(notification)) if notification.method == "exit" => break,
+                Ok(Message::Notification(notification)) => self.take(notification),
+                Ok(Message::Response(response)) => self.take_response(response),
+                Err(_) => break,
             }
         }
         if self.is_shut_down {
@@ -165,31 +277,66 @@ impl Session {
         }
     }
 
+    /// Asks the client to report changed files: the sets of cloud-init can contain any file.
+    fn watch_files(&self) {
+        if !self.client.watches_files() {
+            return;
+        }
+        let options = DidChangeWatchedFilesRegistrationOptions {
+            watchers: vec![FileSystemWatcher {
+                glob_pattern: Pattern::from("**/*").into(),
+                kind: None,
+            }],
+        };
+        let registration = Registration {
+            id: "files".to_owned(),
+            method: "workspace/didChangeWatchedFiles".to_owned(),
+            register_options: serde_json::to_value(options).ok(),
+        };
+        self.client
+            .request::<RegistrationRequest>(RegistrationParams {
+                registrations: vec![registration],
+            });
+    }
+
+    /// Asks the client for the settings, if it answers such a question.
+    fn ask_for_settings(&mut self) {
+        if self.client.can("/workspace/configuration") {
+            let item = ConfigurationItem {
+                section: Some("layercake".to_owned()),
+                ..ConfigurationItem::default()
+            };
+            let params = ConfigurationParams { items: vec![item] };
+            self.settings_request = Some(self.client.request::<ConfigurationRequest>(params));
+        }
+    }
+
+    /// Takes the settings. Nothing depends on other responses.
+    fn take_response(&mut self, response: Response) {
+        if self.settings_request.as_ref() == Some(&response.id) {
+            self.settings_request = None;
+            let settings = response.response_result.ok();
+            let settings = settings.and_then(|mut list| list.get_mut(0).map(Value::take));
+            self.set_settings(settings.unwrap_or_default());
+        }
+    }
+
     fn answer(&mut self, request: Request) {
-        let response = match &*request.method {
-            "textDocument/hover" if !self.is_shut_down => match question(&request) {
-                Ok(Some(question)) => return self.worker.send(Event::Question(question)),
-                Ok(None) => Response::new_ok(request.id, ()),
-                Err(error) => {
-                    let message = format!("invalid parameters: {error}");
-                    Response::new_err(request.id, ErrorCode::InvalidParams as i32, message)
-                }
-            },
-            _ if self.is_shut_down => {
-                let message = "the server is shut down".to_owned();
-                Response::new_err(request.id, ErrorCode::InvalidRequest as i32, message)
-            }
+        let answer = match &*request.method {
+            _ if self.is_shut_down => Err(Refusal {
+                code: ErrorCode::InvalidRequest,
+                message: "the server is shut down".to_owned(),
+            }),
             "shutdown" => {
                 self.is_shut_down = true;
-                Response::new_ok(request.id, ())
+                Ok(Value::Null)
             }
-            other => {
-                let message = format!("unknown request `{other}`");
-                Response::new_err(request.id, ErrorCode::MethodNotFound as i32, message)
+            method if requests::is_known(method) => {
+                return self.worker.send(Event::Question(request));
             }
+            other => Err(Refusal::unknown(other)),
         };
-        // A client that went away is noticed when the next message is read.
-        drop(self.client.sender.send(response.into()));
+        self.client.respond(request.id, answer);
     }
 
     /// Takes a notification; unknown ones, and those with invalid parameters, have no answer.
@@ -201,6 +348,8 @@ impl Session {
             "textDocument/didClose" => self.with(params, Self::close),
             "workspace/didChangeWatchedFiles" => self.with(params, Self::changed_on_disk),
             "workspace/didChangeWorkspaceFolders" => self.with(params, Self::change_folders),
+            "workspace/didChangeConfiguration" => self.with(params, Self::change_settings),
+            "$/cancelRequest" => self.with(params, Self::cancel),
             _ => {}
         }
     }
@@ -227,7 +376,7 @@ impl Session {
         };
         let changes = params.content_changes.into_iter();
         let text = changes.fold(document.text.to_string(), |text, change| {
-            edited(text, change, self.encoding)
+            edited(text, change, self.client.encoding)
         });
         let changed = OpenDocument {
             version: params.text_document.version,
@@ -255,22 +404,40 @@ impl Session {
         self.worker.send(Event::Files(files.collect()));
     }
 
+    fn change_settings(&mut self, params: DidChangeConfigurationParams) {
+        if params.settings.is_null() {
+            self.ask_for_settings();
+        } else {
+            self.set_settings(params.settings);
+        }
+    }
+
+    /// Null has the defaults; settings that cannot be read leave those before.
+    fn set_settings(&mut self, settings: Value) {
+        match Settings::of(settings) {
+            Ok(settings) => self.worker.send(Event::Settings(settings)),
+            Err(error) => {
+                let kind = MessageType::Warning;
+                let message = format!("invalid settings of layercake: {error}");
+                self.client
+                    .notify("window/showMessage", ShowMessageParams { kind, message });
+            }
+        }
+    }
+
+    fn cancel(&mut self, params: CancelParams) {
+        let id = match params.id {
+            Id::Int(id) => RequestId::from(id),
+            Id::String(id) => RequestId::from(id),
+        };
+        self.worker.send(Event::Cancelled(id));
+    }
+
     fn change_folders(&mut self, params: DidChangeWorkspaceFoldersParams) {
         let [added, removed] = [params.event.added, params.event.removed]
             .map(|folders| folders.iter().filter_map(|it| path_of(&it.uri)).collect());
         self.worker.send(Event::Folders { added, removed });
     }
-}
-
-/// A request at a place: its question, or nothing if the place is not in a file.
-fn question(request: &Request) -> serde_json::Result<Option<Question>> {
-    let params: HoverParams = serde_json::from_value(request.params.clone())?;
-    let at = params.text_document_position_params;
-    Ok(path_of(&at.text_document.uri).map(|path| Question {
-        id: request.id.clone(),
-        path,
-        line: at.position.line as usize,
-    }))
 }
 
 /// A text after a change of the client.

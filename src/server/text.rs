@@ -100,6 +100,6 @@ impl<'t> Lines<'t> {
 }
 
 /// A count as LSP has it; nothing that is read is as long as its limit.
-fn number(count: usize) -> u32 {
+pub(super) fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

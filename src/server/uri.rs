@@ -29,6 +29,11 @@ pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
     path.is_absolute().then_some(path)
 }
 
+/// A part of an address, with `/` encoded.
+pub(super) fn encoded(part: &str) -> String {
+    utf8_percent_encode(part, NON_ALPHANUMERIC).to_string()
+}
+
 /// Address of a file.
 pub(super) fn uri_of(path: &Path) -> Uri {
     let text = path.to_string_lossy().replace('\\', "/");

@@ -1,20 +1,25 @@
-//! The thread that reads and judges. It waits until no change follows for a moment; one that arrives
-//! while it judges cancels the run.
+//! The thread that reads, answers and judges. A change is read at once, so that questions know it, and
+//! judged when no other follows for a moment. Questions go before judging, which is stopped for them
+//! and goes on afterwards with the sites that are left.
 
 use std::collections::BTreeMap;
-use std::iter;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
-use gen_lsp_types::{LogMessageParams, MessageType, PublishDiagnosticsParams, ShowMessageParams};
-use lsp_server::{ErrorCode, Message, Notification, RequestId, Response};
-use serde::Serialize;
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+use gen_lsp_types::{
+    Diagnostic, LogMessageParams, MessageType, ProgressParams, ProgressToken,
+    PublishDiagnosticsParams, ShowMessageParams, WorkDoneProgressCreateParams,
+    WorkDoneProgressCreateRequest,
+};
+use lsp_server::{Request, RequestId};
+use serde_json::{Value, json};
 
-use super::folder::{Folder, OpenTexts, Published};
-use super::text::Encoding;
+use super::client::{Client, Settings};
+use super::folder::{Folder, Published};
+use super::requests::{self, Question, Refusal};
 use super::uri::uri_of;
 use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind};
@@ -23,7 +28,7 @@ use crate::guard::{Place, guarded};
 /// Time without a further change after which changes are judged.
 const QUIET: Duration = Duration::from_millis(80);
 
-/// What changed.
+/// What the client sent.
 pub(super) enum Event {
     /// A document was opened or edited, or closed.
     Document {
@@ -37,16 +42,12 @@ pub(super) enum Event {
         added: Vec<PathBuf>,
         removed: Vec<PathBuf>,
     },
-    /// The client asks, and nothing changed.
-    Question(Question),
-}
-
-/// A question, which is answered from the state after all changes before it.
-pub(super) struct Question {
-    pub(super) id: RequestId,
-    pub(super) path: PathBuf,
-    /// 0-based.
-    pub(super) line: usize,
+    /// The user changed settings.
+    Settings(Settings),
+    /// A question, which is answered from the state after all changes before it.
+    Question(Request),
+    /// The client no longer needs the answer to a question.
+    Cancelled(RequestId),
 }
 
 /// Text of a document in the client.
@@ -56,25 +57,59 @@ pub(super) struct OpenDocument {
     pub(super) text: Arc<str>,
 }
 
+/// Open documents by their paths.
+pub(super) type OpenDocuments = BTreeMap<PathBuf, OpenDocument>;
+
 /// Handle of the thread.
 pub(super) struct Worker {
     events: Option<Sender<Event>>,
-    /// Stops the current run.
-    current: Arc<Mutex<Cancel>>,
+    current: Arc<Mutex<CurrentWork>>,
     thread: Option<JoinHandle<()>>,
 }
 
+/// What the thread does, and how to stop it.
+#[derive(Default)]
+struct CurrentWork {
+    cancel: Cancel,
+    kind: WorkKind,
+}
+
+#[derive(Default, PartialEq, Eq)]
+enum WorkKind {
+    #[default]
+    Reading,
+    Answering(RequestId),
+    Judging,
+}
+
+impl CurrentWork {
+    /// Stops work that an event makes useless, or that can wait.
+    fn stop_for(&self, event: &Event) {
+        let is_stopped = match event {
+            Event::Document { .. }
+            | Event::Files(_)
+            | Event::Folders { .. }
+            | Event::Settings(_) => true,
+            Event::Question(_) => self.kind == WorkKind::Judging,
+            Event::Cancelled(id) => self.kind == WorkKind::Answering(id.clone()),
+        };
+        if is_stopped {
+            self.cancel.cancel();
+        }
+    }
+}
+
 impl Worker {
-    pub(super) fn start(client: Sender<Message>, encoding: Encoding) -> Self {
+    pub(super) fn start(client: Client) -> Self {
         let (sender, events) = unbounded();
-        let current = Arc::new(Mutex::new(Cancel::default()));
+        let current = Arc::new(Mutex::new(CurrentWork::default()));
         let mut judge = Judge {
             client,
-            encoding,
             folders: Vec::new(),
-            documents: BTreeMap::new(),
+            documents: OpenDocuments::new(),
             questions: Vec::new(),
             current: current.clone(),
+            progress: StartProgress::default(),
         };
         let thread = thread::Builder::new()
             .name("judge".to_owned())
@@ -87,95 +122,105 @@ impl Worker {
         }
     }
 
-    /// Hands over an event. A change cancels the run that does not know it.
+    /// Hands over an event.
     pub(super) fn send(&self, event: Event) {
-        let is_change = !matches!(event, Event::Question(_));
+        // Held until the event arrived, so that no work begins without it.
+        let current = locked(&self.current);
+        current.stop_for(&event);
         if let Some(events) = &self.events {
             // The thread ends only after the last event.
             drop(events.send(event));
         }
-        if is_change {
-            locked(&self.current).cancel();
-        }
     }
 
-    /// Cancels the current run and waits for the end of the thread.
+    /// Stops the current work and waits for the end of the thread.
     pub(super) fn stop(&mut self) {
         self.events = None;
-        locked(&self.current).cancel();
+        locked(&self.current).cancel.cancel();
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
         }
     }
 }
 
-fn locked(current: &Mutex<Cancel>) -> MutexGuard<'_, Cancel> {
+fn locked(current: &Mutex<CurrentWork>) -> MutexGuard<'_, CurrentWork> {
     current.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// State of the thread.
 struct Judge {
-    client: Sender<Message>,
-    encoding: Encoding,
+    client: Client,
     folders: Vec<Folder>,
-    documents: BTreeMap<PathBuf, OpenDocument>,
+    documents: OpenDocuments,
     /// Questions without an answer.
-    questions: Vec<Question>,
-    current: Arc<Mutex<Cancel>>,
+    questions: Vec<Request>,
+    current: Arc<Mutex<CurrentWork>>,
+    progress: StartProgress,
+}
+
+/// Progress that the client shows while a folder is read and judged for the first time.
+#[derive(Default)]
+struct StartProgress {
+    is_shown: bool,
+}
+
+impl StartProgress {
+    const TOKEN: &str = "layercake/start";
+
+    fn begin(&mut self, client: &Client) {
+        if self.is_shown || !client.can("/window/workDoneProgress") {
+            return;
+        }
+        self.is_shown = true;
+        let token = ProgressToken::from(Self::TOKEN.to_owned());
+        client.request::<WorkDoneProgressCreateRequest>(WorkDoneProgressCreateParams { token });
+        Self::notify(
+            client,
+            json!({"kind": "begin", "title": "layercake reads the sites"}),
+        );
+    }
+
+    fn end(&mut self, client: &Client) {
+        if std::mem::take(&mut self.is_shown) {
+            Self::notify(client, json!({"kind": "end"}));
+        }
+    }
+
+    fn notify(client: &Client, value: Value) {
+        let token = ProgressToken::from(Self::TOKEN.to_owned());
+        client.notify("$/progress", ProgressParams { token, value });
+    }
 }
 
 impl Judge {
     fn run(&mut self, events: &Receiver<Event>) {
-        while let Ok(event) = events.recv() {
-            self.take(event);
-            // A question alone has nothing to wait for.
-            while self.is_outdated()
-                && let Ok(event) = events.recv_timeout(QUIET)
-            {
+        loop {
+            if self.is_idle() {
+                let Ok(event) = events.recv() else { return };
                 self.take(event);
             }
-            let cancel = Cancel::default();
-            *locked(&self.current) = cancel.clone();
-            // An event that arrived before did not cancel this run.
-            if events.is_empty() {
-                self.judge(&cancel);
-                self.answer(&cancel);
+            events.try_iter().for_each(|event| self.take(event));
+            if !self.client.watches_files() && !self.questions.is_empty() {
+                self.folders.iter_mut().for_each(Folder::look);
+            }
+            self.read(events);
+            self.answer(events);
+            if self.is_outdated() {
+                match events.recv_timeout(QUIET) {
+                    Ok(event) => self.take(event),
+                    Err(RecvTimeoutError::Timeout) => self.judge(events),
+                    Err(RecvTimeoutError::Disconnected) => return,
+                }
             }
         }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.questions.is_empty() && !self.is_outdated()
     }
 
     fn is_outdated(&self) -> bool {
         self.folders.iter().any(Folder::is_outdated)
-    }
-
-    /// Answers all questions, unless a change arrived, after which they are answered.
-    fn answer(&mut self, cancel: &Cancel) {
-        let mut questions = std::mem::take(&mut self.questions).into_iter();
-        while let Some(question) = questions.next() {
-            let Question { id, path, line } = &question;
-            let mut folders = self.folders.iter_mut();
-            let found = guarded(Place::Run, || {
-                folders.find_map(|folder| folder.hover(path, *line, cancel).transpose())
-            });
-            let response = match found {
-                Some(Some(Err(_))) if cancel.is_cancelled() => {
-                    self.questions = iter::once(question).chain(questions).collect();
-                    return;
-                }
-                Some(Some(Err(error))) => {
-                    let code = ErrorCode::RequestFailed as i32;
-                    Response::new_err(id.clone(), code, error.to_string())
-                }
-                Some(Some(Ok(hover))) => Response::new_ok(id.clone(), hover),
-                Some(None) => Response::new_ok(id.clone(), ()),
-                None => {
-                    let message = "layercake failed on this question".to_owned();
-                    Response::new_err(id.clone(), ErrorCode::InternalError as i32, message)
-                }
-            };
-            // A client that went away ends the session.
-            drop(self.client.send(response.into()));
-        }
     }
 
     fn take(&mut self, event: Event) {
@@ -184,90 +229,191 @@ impl Judge {
                 for folder in &mut self.folders {
                     folder.note(&path);
                 }
+                let was_open = self.documents.contains_key(&path);
+                let is_open = document.is_some();
                 match document {
-                    Some(document) => self.documents.insert(path, document),
+                    Some(document) => self.documents.insert(path.clone(), document),
                     None => self.documents.remove(&path),
                 };
+                if was_open != is_open && self.client.pulls_diagnostics() {
+                    self.hand_over(&path, is_open);
+                }
             }
             Event::Files(files) => {
                 for folder in &mut self.folders {
                     for file in &files {
-                        folder.note(file);
+                        folder.note_on_disk(file);
                     }
                 }
             }
             Event::Folders { added, removed } => self.change_folders(added, &removed),
-            Event::Question(question) => self.questions.push(question),
+            Event::Settings(settings) => {
+                self.client.settings = settings;
+                self.client.refresh();
+            }
+            Event::Question(request) => self.questions.push(request),
+            Event::Cancelled(id) => {
+                let is_meant = |question: &Request| question.id == id;
+                if let Some(index) = self.questions.iter().position(is_meant) {
+                    self.questions.remove(index);
+                    self.client.respond(id, Err(Refusal::cancelled()));
+                }
+            }
         }
     }
 
+    /// Clears the pushed findings of a document that was opened, since the client asks for them, or
+    /// pushes those of one that was closed.
+    fn hand_over(&self, path: &Path, is_open: bool) {
+        let mut folders = self.folders.iter();
+        let Some(published) = folders.find_map(|folder| folder.published(path)) else {
+            return;
+        };
+        let diagnostics = if is_open {
+            Vec::new()
+        } else {
+            published.clone()
+        };
+        self.push(path, diagnostics);
+    }
+
     fn change_folders(&mut self, added: Vec<PathBuf>, removed: &[PathBuf]) {
-        let (gone, left) = std::mem::take(&mut self.folders)
+        let (gone, left): (Vec<Folder>, Vec<Folder>) = std::mem::take(&mut self.folders)
             .into_iter()
             .partition(|folder| removed.contains(&folder.path));
         self.folders = left;
-        let gone: Vec<Folder> = gone;
         for mut folder in gone {
             let none = folder.publish(Published::new());
             self.publish(none);
         }
-        let known = |path: &PathBuf| self.folders.iter().any(|folder| folder.path == *path);
-        let added: Vec<PathBuf> = added.into_iter().filter(|path| !known(path)).collect();
-        self.folders.extend(added.into_iter().map(Folder::new));
+        for path in added {
+            if !self.folders.iter().any(|folder| folder.path == path) {
+                self.folders.push(Folder::new(path));
+            }
+        }
     }
 
-    /// Judges the folders in which something changed, and publishes what differs.
-    fn judge(&mut self, cancel: &Cancel) {
-        let texts: OpenTexts = self
-            .documents
-            .iter()
-            .map(|(path, document)| (path.clone(), document.text.clone()))
-            .collect();
+    /// Begins work, unless an event arrived that may stop it.
+    fn begin(&self, kind: WorkKind, events: &Receiver<Event>) -> Option<Cancel> {
+        let mut current = locked(&self.current);
+        *current = CurrentWork {
+            cancel: Cancel::default(),
+            kind,
+        };
+        events.is_empty().then(|| current.cancel.clone())
+    }
+
+    /// Reads what changed.
+    fn read(&mut self, events: &Receiver<Event>) {
+        let Some(cancel) = self.begin(WorkKind::Reading, events) else {
+            return;
+        };
         let mut folders = std::mem::take(&mut self.folders);
-        for folder in folders.iter_mut().filter(|folder| folder.is_outdated()) {
-            let judged = guarded(Place::Run, || folder.judged(&texts, self.encoding, cancel));
-            match judged {
-                Some(Ok(published)) => self.publish(published),
-                Some(Err(error)) if error.kind() == ErrorKind::Cancelled => {}
-                Some(Err(error)) => {
-                    if folder.is_new_problem(&error) {
-                        self.report(&error);
-                    }
-                }
-                None => folder.close(),
+        if folders
+            .iter()
+            .any(|folder| folder.is_unread() && folder.opened.is_none())
+        {
+            self.progress.begin(&self.client);
+        }
+        for folder in folders.iter_mut().filter(|folder| folder.is_unread()) {
+            match guarded(Place::Run, || {
+                folder.read(&self.documents, &self.client, &cancel)
+            }) {
+                Some(Ok(())) => {}
+                Some(Err(error)) => self.report(folder, &error),
+                None => folder.fail(),
             }
         }
         self.folders = folders;
     }
 
-    fn publish(&self, published: Published) {
-        for (path, diagnostics) in published {
-            let version = self.documents.get(&path).map(|document| document.version);
-            self.send(
-                "textDocument/publishDiagnostics",
-                PublishDiagnosticsParams {
-                    uri: uri_of(&path),
-                    version,
-                    diagnostics,
-                },
-            );
+    /// Answers all questions that do not wait for findings.
+    fn answer(&mut self, events: &Receiver<Event>) {
+        for question in std::mem::take(&mut self.questions) {
+            let is_early = self.is_outdated() && requests::needs_findings(&question.method);
+            let cancel = self.begin(WorkKind::Answering(question.id.clone()), events);
+            let Some(cancel) = cancel.filter(|_| !is_early) else {
+                self.questions.push(question);
+                continue;
+            };
+            let found = guarded(Place::Run, || {
+                let question = Question {
+                    request: &question,
+                    folders: &mut self.folders,
+                    documents: &self.documents,
+                    client: &self.client,
+                    cancel: &cancel,
+                };
+                question.answer()
+            });
+            match found {
+                // A change stopped it, or the client.
+                Some(Err(refusal)) if refusal.is_cancelled() => self.questions.push(question),
+                Some(answer) => self.client.respond(question.id, answer),
+                None => self.client.respond(question.id, Err(Refusal::failed())),
+            }
         }
+    }
+
+    /// Judges the folders in which something changed, and publishes what differs.
+    fn judge(&mut self, events: &Receiver<Event>) {
+        let Some(cancel) = self.begin(WorkKind::Judging, events) else {
+            return;
+        };
+        let mut folders = std::mem::take(&mut self.folders);
+        for folder in folders.iter_mut().filter(|folder| folder.is_outdated()) {
+            match guarded(Place::Run, || folder.judged(&self.client, &cancel)) {
+                Some(Ok(published)) => self.publish(published),
+                Some(Err(error)) => self.report(folder, &error),
+                None => folder.fail(),
+            }
+        }
+        self.folders = folders;
+        if !self.is_outdated() {
+            self.progress.end(&self.client);
+        }
+    }
+
+    fn publish(&self, published: Published) {
+        let mut is_stale = false;
+        for (path, diagnostics) in published {
+            // Such a client asks for those of open documents.
+            if self.client.pulls_diagnostics() && self.documents.contains_key(&path) {
+                is_stale = true;
+            } else {
+                self.push(&path, diagnostics);
+            }
+        }
+        if is_stale {
+            self.client.refresh();
+        }
+    }
+
+    fn push(&self, path: &Path, diagnostics: Vec<Diagnostic>) {
+        let open = self.documents.get(path);
+        self.client.notify(
+            "textDocument/publishDiagnostics",
+            PublishDiagnosticsParams {
+                uri: uri_of(path),
+                version: open.map(|document| document.version),
+                diagnostics,
+            },
+        );
     }
 
     /// Shows why a folder has no findings; that it has no site repository is only logged.
-    fn report(&self, error: &Error) {
+    fn report(&self, folder: &mut Folder, error: &Error) {
+        if error.kind() == ErrorKind::Cancelled || !folder.is_new_problem(error) {
+            return;
+        }
         let message = error.to_string();
         let kind = MessageType::Error;
         if error.kind() == ErrorKind::Configuration {
-            self.send("window/showMessage", ShowMessageParams { kind, message });
+            self.client
+                .notify("window/showMessage", ShowMessageParams { kind, message });
         } else {
-            self.send("window/logMessage", LogMessageParams { kind, message });
+            self.client
+                .notify("window/logMessage", LogMessageParams { kind, message });
         }
-    }
-
-    fn send(&self, method: &str, params: impl Serialize) {
-        let notification = Notification::new(method.to_owned(), params);
-        // A client that went away ends the session.
-        drop(self.client.send(notification.into()));
     }
 }

@@ -1,6 +1,11 @@
 //! The language server, over its protocol: with a client in this process, and as a program.
 
 mod client;
+mod editing;
 mod findings;
 mod hover;
+mod law;
+mod navigate;
 mod program;
+mod reach;
+mod reading;

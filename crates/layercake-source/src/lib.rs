@@ -33,6 +33,7 @@
 //! - `text`: decoded files, and the map from ids to files
 //! - `tree`, `nested`, `git`: files of a folder, a commit or the index, and nested repositories
 //! - `interrupt`: removal of unfinished files on a signal
+//! - `process`: the end of another process
 //! - `write`: atomic writing of files
 
 pub mod cancel;
@@ -47,6 +48,8 @@ pub mod near;
 mod nested;
 #[cfg(feature = "files")]
 mod path;
+#[cfg(feature = "files")]
+mod process;
 mod span;
 #[cfg(feature = "files")]
 mod text;
@@ -69,6 +72,8 @@ pub use key::{DocKey, Triple};
 pub use nested::Nested;
 #[cfg(feature = "files")]
 pub use path::RepoPath;
+#[cfg(feature = "files")]
+pub use process::wait_for_end;
 pub use span::{FileId, LineIndex, NumberedInput, Position, Span, Spanned, offset};
 #[cfg(feature = "files")]
 pub use text::{Encoding, Source, SourceMap, TextFault};

@@ -201,6 +201,12 @@ impl SourceMap {
             .expect("every reserved id has a file")
     }
 
+    /// Whether there is a file with this id that was not freed.
+    pub fn has(&self, file: FileId) -> bool {
+        let cell = self.files.get(file.index());
+        cell.is_some_and(|source| source.get().is_some())
+    }
+
     /// Iterates over all files and their ids, in the order of their addition.
     pub fn iter(&self) -> impl Iterator<Item = (FileId, &Source)> {
         let files = self.files.iter().enumerate();

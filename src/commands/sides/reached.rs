@@ -25,13 +25,14 @@ pub(crate) struct ReachedByEdits {
 
 impl ReachedByEdits {
     /// Sites among the requested ones that the edits between two sides can reach in the site
-    /// repository around `from`. `None` if that may be all sites, or is unknown without reading all
+    /// repository around `from`; files with `unsaved` texts count as edited. `None` if that may be all sites, or is unknown without reading all
     /// files.
     pub(crate) fn find(
         repository: &Repository,
         sides: &ChosenSides,
         from: &RepoPath,
         requested: Option<&GlobSet>,
+        unsaved: impl Iterator<Item = RepoPath>,
     ) -> Option<Self> {
         let (ChosenSide::Commit { id: base, .. }, []) = (&sides.from, &*sides.bumps) else {
             return None;
@@ -43,7 +44,8 @@ impl ReachedByEdits {
             ChosenSide::Nothing => return None,
         };
         let both = repository.side_by_side(base, later)?;
-        let edited = both.edited()?;
+        let mut edited = both.edited()?;
+        edited.extend(unsaved);
         let concerns_all = |path: &RepoPath| {
             may_concern_all(path) || (requested.is_none() && is_global(path, from))
         };

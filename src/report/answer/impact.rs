@@ -151,6 +151,49 @@ impl Impact {
     }
 }
 
+/// Impact in a few words.
+pub(crate) struct ImpactSummary {
+    pub(crate) reach: String,
+    /// Number of reached outputs that are deployed, as a suffix.
+    pub(crate) deployed: String,
+    /// Sites in which an override stops it; empty without one.
+    pub(crate) shielded: String,
+}
+
+impl<At> Impact<At> {
+    /// Describes the impact in a few words.
+    pub(crate) fn summary(&self) -> ImpactSummary {
+        let reach = match self.outputs_reached {
+            0 => "reaches no output".to_owned(),
+            outputs => format!(
+                "reaches {} in {}",
+                counted(outputs, "output"),
+                counted(self.sites_reached, "site")
+            ),
+        };
+        let names = SiteNameIndex::new(&self.sites);
+        let sites: Vec<Arc<str>> = self
+            .stops
+            .iter()
+            .flat_map(|stop| stop.sites.clone())
+            .collect();
+        ImpactSummary {
+            reach: if self.more {
+                format!("{reach} or more")
+            } else {
+                reach
+            },
+            deployed: deployed_suffix(self.deployed, self.outputs_reached),
+            shielded: match self.stops.len() {
+                0 => String::new(),
+                _ => format!("shielded in {}", names.phrase(&sites))
+                    .trim_end_matches(" in ")
+                    .to_owned(),
+            },
+        }
+    }
+}
+
 impl ImpactOutput {
     /// Words of the hops.
     fn words(&self) -> Vec<String> {

@@ -3,6 +3,7 @@
 //! secret. Its words are written here; code that asks compares enums.
 
 pub mod blame;
+pub(crate) mod effect;
 pub mod graph;
 pub mod impact;
 pub mod log;

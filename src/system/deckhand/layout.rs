@@ -608,7 +608,12 @@ impl Layout {
 
     /// Site type in the first document of a site definition.
     pub(crate) fn type_of(definition: &Node) -> Option<&str> {
-        definition.get("data")?.get("site_type")?.as_str()
+        Self::type_node(definition)?.as_str()
+    }
+
+    /// The value that names the type in a site definition.
+    pub(crate) fn type_node(definition: &Node) -> Option<&Node> {
+        definition.get("data")?.get("site_type")
     }
 
     /// Further repositories in the first document of a site definition; `None` if it has no

@@ -32,6 +32,14 @@ pub fn uri(path: &Path) -> String {
 impl Client {
     /// Starts a server for these folders. The encodings are those that the client prefers.
     pub fn start(folders: &[&Path], encodings: Json) -> (Self, Json) {
+        Self::with_capabilities(
+            folders,
+            json!({"general": {"positionEncodings": encodings}}),
+        )
+    }
+
+    /// Starts a server for these folders, as a client with these capabilities.
+    pub fn with_capabilities(folders: &[&Path], capabilities: Json) -> (Self, Json) {
         let (client, server) = Connection::memory();
         let server = thread::spawn(|| server::serve(server).expect("the client keeps to LSP"));
         let mut client = Self {
@@ -50,7 +58,7 @@ impl Client {
             json!({
                 "processId": null,
                 "rootUri": null,
-                "capabilities": {"general": {"positionEncodings": encodings}},
+                "capabilities": capabilities,
                 "workspaceFolders": folders,
             }),
         );

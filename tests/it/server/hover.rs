@@ -1,4 +1,4 @@
-//! The window at a line is the answer of `impact FILE:LINE`.
+//! The window at a line has the answer of `impact FILE:LINE`.
 
 use std::fs;
 
@@ -29,7 +29,7 @@ fn printed(sandbox: &Sandbox, file: &str, line: usize) -> Option<String> {
 }
 
 #[test]
-fn window_at_each_line_is_the_answer_of_impact() {
+fn window_at_each_line_has_the_answer_of_impact() {
     let sandbox = examples();
     let (mut client, result) = Client::start(&[&sandbox.root], json!(["utf-8"]));
     assert_eq!(result["capabilities"]["hoverProvider"], true);
@@ -47,8 +47,15 @@ fn window_at_each_line_is_the_answer_of_impact() {
             .count();
         for line in (1..=lines + 1).step_by(3) {
             let found = hovered(&mut client, &sandbox, file, line);
-            assert_eq!(found, printed(&sandbox, file, line), "{file}:{line}");
-            answers += usize::from(found.is_some());
+            let printed = printed(&sandbox, file, line);
+            assert_eq!(found.is_some(), printed.is_some(), "{file}:{line}");
+            if let (Some(found), Some(printed)) = (found, printed) {
+                assert!(
+                    found.contains(&printed),
+                    "{file}:{line}: {found}, {printed}"
+                );
+                answers += 1;
+            }
         }
     }
     assert!(answers > 20, "{answers}");
@@ -75,10 +82,8 @@ fn window_knows_the_text_of_the_client() {
     );
     client.open(&path, &format!("# a line before\n{text}"));
     let after = hovered(&mut client, &sandbox, file, line + 1).unwrap();
-    assert_eq!(
-        after.split_once('\n').unwrap().1,
-        before.split_once('\n').unwrap().1
-    );
+    let [one, other] = [line, line + 1].map(|line| format!("{file}:{line}\n"));
+    assert_eq!(after, before.replace(&one, &other));
     let invalid = client.request("textDocument/hover", Json::Null);
     assert_eq!(invalid, Err(-32602));
 }

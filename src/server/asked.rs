@@ -1,0 +1,209 @@
+//! A question about a file, and the state that answers it.
+
+use std::collections::BTreeSet;
+use std::ops::Range as Bytes;
+use std::path::Path;
+use std::sync::Arc;
+
+use gen_lsp_types::{Location, Position, Range};
+
+use super::client::Client;
+use super::findings::Shown;
+use super::folder::{OpenedFolder, overlaid};
+use super::text::{Encoding, Lines};
+use super::uri::uri_of;
+use super::worker::OpenDocuments;
+use crate::ask::uses::{self, NamedDocuments};
+use crate::cancel::Cancel;
+use crate::check::{Answer, RenderedSite, RunControl, Workspace};
+use crate::commands::Selection;
+use crate::error::Error;
+use crate::source::{FileId, RepoPath, Span, offset};
+use crate::system::deckhand::document::Document;
+
+/// Answers with the names of their sites.
+pub(super) type SiteAnswers<T> = Vec<(Option<Arc<str>>, T)>;
+
+/// A question about a file of an opened folder.
+pub(super) struct Asked<'f> {
+    pub(super) folder: &'f mut OpenedFolder,
+    pub(super) client: &'f Client,
+    pub(super) file: RepoPath,
+    open: &'f OpenDocuments,
+    cancel: &'f Cancel,
+    /// Its text in the editor, or that which was read; empty for a file that is neither open nor read.
+    pub(super) text: Arc<str>,
+    /// Its current content, and the content that its documents are of; `None` if no site reads it.
+    contents: Option<[FileId; 2]>,
+}
+
+impl<'f> Asked<'f> {
+    pub(super) fn new(
+        folder: &'f mut OpenedFolder,
+        client: &'f Client,
+        file: RepoPath,
+        open: &'f OpenDocuments,
+        cancel: &'f Cancel,
+    ) -> Self {
+        folder.workspace.stopped_by(cancel);
+        let contents = folder.workspace.contents_of(&file);
+        let read = contents.map(|[current, _]| folder.workspace.sources().get(current).text());
+        let opened = open.get(&folder.root.join(file.as_str()));
+        let text = opened.map(|document| &document.text).or(read);
+        Self {
+            text: text.cloned().unwrap_or_default(),
+            folder,
+            client,
+            file,
+            open,
+            cancel,
+            contents,
+        }
+    }
+
+    /// Its text with the places of the client.
+    pub(super) fn lines(&self) -> Lines<'_> {
+        Lines::new(&self.text, self.client.encoding)
+    }
+
+    /// The byte at a place of the text that its documents are of; `None` if no site reads it.
+    pub(super) fn at(&self, position: Position) -> Option<Span> {
+        let [current, known] = self.contents?;
+        let sources = self.folder.workspace.sources();
+        let [now, before] = [current, known].map(|file| &**sources.get(file).text());
+        let byte = moved(now, before, self.lines().byte(position));
+        Some(Span::point(known, offset(byte)))
+    }
+
+    /// Its documents, of its last content that could be parsed.
+    pub(super) fn documents(&self) -> &[Document] {
+        match self.contents {
+            Some([_, known]) => self.folder.workspace.documents_of(known),
+            None => &[],
+        }
+    }
+
+    /// Whether a text is of the current content of its file, in this repository.
+    pub(super) fn is_current(&self, text: Span) -> bool {
+        let workspace = &self.folder.workspace;
+        let sources = workspace.sources();
+        sources.has(text.file) && {
+            let contents = workspace.contents_of(sources.get(text.file).path());
+            contents.is_some_and(|[current, _]| current == text.file)
+        }
+    }
+
+    /// How findings are shown.
+    pub(super) fn shown(&self) -> Shown<'_> {
+        self.folder.shown(self.client)
+    }
+
+    /// The site repository with the texts of open documents.
+    pub(super) fn selection(&self) -> Selection {
+        Selection {
+            texts: overlaid(&self.folder.root, self.open),
+            ..Selection::of(self.folder.path.clone())
+        }
+    }
+
+    /// Stops a run together with the question.
+    pub(super) fn control(&self) -> RunControl {
+        RunControl {
+            cancel: self.cancel.clone(),
+            ..RunControl::default()
+        }
+    }
+
+    /// Asks all sites that read the file; the answers, with the names of the sites.
+    ///
+    /// # Errors
+    /// If it is cancelled.
+    pub(super) fn ask<T: Send>(
+        &mut self,
+        question: impl Fn(&RenderedSite<'_>) -> Answer<T> + Sync,
+    ) -> Result<SiteAnswers<T>, Error> {
+        let OpenedFolder {
+            project, workspace, ..
+        } = &mut *self.folder;
+        let sites = project.sites_reading([&self.file]);
+        Ok(workspace
+            .ask(sites.as_ref(), question)?
+            .into_iter()
+            .collect())
+    }
+
+    /// The documents of all sites, and the texts that name them.
+    ///
+    /// # Errors
+    /// If it is cancelled.
+    pub(super) fn names(&mut self) -> Result<Arc<NamedDocuments>, Error> {
+        if let Some(names) = &self.folder.names {
+            return Ok(names.clone());
+        }
+        let workspace = &mut self.folder.workspace;
+        let references = workspace.settings().references.clone();
+        let of_sites = workspace.ask(None, |site| uses::answer(site, &references))?;
+        let names = Arc::new(NamedDocuments::of_sites(of_sites.into_values()));
+        self.folder.names = Some(names.clone());
+        Ok(names)
+    }
+
+    /// Where a text is.
+    pub(super) fn location(&self, text: Span) -> Location {
+        let OpenedFolder {
+            workspace, root, ..
+        } = &*self.folder;
+        location(workspace, root, self.client.encoding, text)
+    }
+
+    /// Where texts are.
+    pub(super) fn locations(&self, texts: BTreeSet<Span>) -> Vec<Location> {
+        texts.into_iter().map(|text| self.location(text)).collect()
+    }
+
+    /// Place of a text of this file.
+    pub(super) fn range(&self, text: Span) -> Range {
+        self.location(text).range
+    }
+}
+
+/// Where a text is, in the current content of its file.
+pub(super) fn location(
+    workspace: &Workspace,
+    root: &Path,
+    encoding: Encoding,
+    text: Span,
+) -> Location {
+    let sources = workspace.sources();
+    // Text inside of an encoded part is shown at the part.
+    let written = sources.written(text);
+    let current = workspace.current_of(written.file);
+    let [now, before] = [current, written.file].map(|file| &**sources.get(file).text());
+    let Bytes { start, end } = written.range();
+    let [start, end] = [start, end].map(|byte| moved(before, now, byte));
+    let path = root.join(sources.path_of(written).as_str());
+    Location {
+        uri: uri_of(&path),
+        range: Lines::new(now, encoding).range(start..end),
+    }
+}
+
+/// The byte of `to` at which a byte of `from` is: counted from the beginning if it is before the part
+/// that differs, from the end if it is behind it, and else at the beginning of that part.
+fn moved(from: &str, to: &str, byte: usize) -> usize {
+    if std::ptr::eq(from, to) {
+        return byte;
+    }
+    let same = |(one, other): &(char, char)| one == other;
+    let equal = from.chars().zip(to.chars()).take_while(same);
+    let before: usize = equal.map(|(one, _)| one.len_utf8()).sum();
+    let rest = from[before..].chars().rev().zip(to[before..].chars().rev());
+    let behind: usize = rest.take_while(same).map(|(one, _)| one.len_utf8()).sum();
+    if byte <= before {
+        byte
+    } else if byte >= from.len() - behind {
+        to.len() - (from.len() - byte)
+    } else {
+        before
+    }
+}
