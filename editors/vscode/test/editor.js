@@ -120,9 +120,18 @@ export class Editor {
     await this.run('Explorer: Focus on What This Edit Reaches View');
   }
 
-  /** Gives the view the space of the list of files. */
-  async enlargeTree() {
-    await this.page.locator('.explorer-folders-view').locator('xpath=ancestor::*[contains(@class, "pane ")]').locator('.pane-header').click();
+  /** Gives the view the space of the list of files, and a width. */
+  async enlargeTree(width) {
+    const { mouse } = this.page;
+    const files = this.page.locator('.pane', { has: this.page.locator('.explorer-folders-view') });
+    await files.locator('.pane-header').click();
+    const bar = await this.page.locator('.part.sidebar').boundingBox();
+    const middle = bar.y + bar.height / 2;
+    await mouse.move(bar.x + bar.width + 1, middle);
+    await mouse.down();
+    await mouse.move(bar.x + width, middle, { steps: 5 });
+    await mouse.up();
+    await mouse.move(bar.x + width / 2, middle);
   }
 
   /** Waits for a part of the view "What This Edit Reaches". */
