@@ -89,7 +89,6 @@ export class Server implements vscode.Disposable {
       documentSelector: [{ language: 'yaml', scheme: 'file' }],
       outputChannel: this.output,
       initializationOptions: () => this.settings.forServer,
-      synchronize: { fileEvents: this.files },
       middleware: {
         executeCommand: async (command, parameters, next) => {
           const result = await next(command, parameters);
