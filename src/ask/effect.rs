@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::impact;
+use super::impact::{self, SiteImpact};
 use super::question::place;
 use crate::check::{Answer, ChosenArmada, RenderedSite};
 use crate::deployment::{ConsequenceTable, DeployedSide, Deployment, effects_of_value};
@@ -10,21 +10,22 @@ use crate::graph::DocId;
 use crate::report::answer::effect::LineEffect;
 use crate::source::RepoPath;
 
-/// Effects with the numbers of outputs, of a change of the values on a 0-based line, in one site.
+/// Impact of a 0-based line, and the effects of a change of its values with the numbers of outputs, in
+/// one site.
 pub(crate) fn answer(
     site: &RenderedSite<'_>,
     given: &[RepoPath],
     line: usize,
     table: &ConsequenceTable,
     armada: &ChosenArmada,
-) -> Answer<BTreeMap<LineEffect, usize>> {
+) -> Answer<(SiteImpact, BTreeMap<LineEffect, usize>)> {
     let impact = match impact::answer(site, given, Some(line)) {
         Answer::Is(impact) => impact,
         Answer::Needs(docs) => return Answer::Needs(docs),
     };
     let outputs = site.graph.outputs();
-    let reached: Vec<(DocId, &[String])> = outputs
-        .filter_map(|(doc, recipe)| Some((doc, impact.places_of(&recipe.key)?)))
+    let reached: Vec<(DocId, Vec<String>)> = outputs
+        .filter_map(|(doc, recipe)| Some((doc, impact.places_of(&recipe.key)?.to_vec())))
         .collect();
     let rendered = reached.iter().map(|(doc, _)| *doc);
     let needed = site.unrequested(rendered.chain(Deployment::needed(site.graph)));
@@ -48,6 +49,6 @@ pub(crate) fn answer(
                 *counts.entry(effect).or_default() += 1;
             }
         }
-        counts
+        (impact, counts)
     })
 }

@@ -436,6 +436,20 @@ impl<T> Answer<T> {
         }
     }
 
+    /// Both final results, once the documents are rendered that either needs.
+    pub(crate) fn and<U>(self, other: Answer<U>) -> Answer<(T, U)> {
+        match (self, other) {
+            (Answer::Is(one), Answer::Is(other)) => Answer::Is((one, other)),
+            (Answer::Needs(mut docs), Answer::Needs(more)) => {
+                docs.extend(more);
+                Answer::Needs(docs)
+            }
+            (Answer::Needs(docs), Answer::Is(_)) | (Answer::Is(_), Answer::Needs(docs)) => {
+                Answer::Needs(docs)
+            }
+        }
+    }
+
     /// Changes the final result.
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Answer<U> {
         match self {

@@ -135,32 +135,19 @@ pub fn all(
 ) -> Result<(Checked<()>, Vec<SiteValue>), Error> {
     let project = Project::open(selection)?;
     let mut workspace = Workspace::asking(project.plan(control), None)?;
-    match in_sites(&mut workspace, None, question)? {
-        Ok(values) => Ok((workspace.close(), values)),
-        Err(error) => Err(names::or_unread(error, &workspace.close())),
-    }
-}
-
-/// Traces of a value in these sites, or in all; or the first error, if no site has such a document.
-///
-/// # Errors
-/// If the run of the workspace is cancelled.
-pub(crate) fn in_sites(
-    workspace: &mut Workspace,
-    sites: Option<&SiteNames>,
-    question: &ValueQuestion,
-) -> Result<Result<Vec<SiteValue>, Error>, Error> {
     let mut values = Vec::new();
     let mut first_error = None;
-    for (site, answer) in workspace.ask(sites, |site| value::answer(site, question))? {
+    for (site, answer) in workspace.ask(None, |site| value::answer(site, question))? {
         let way = answer
             .map_err(|error| first_error.get_or_insert(error).kind())
             .ok();
         values.push(SiteValue { site, way });
     }
     match first_error {
-        Some(error) if values.iter().all(|value| value.way.is_none()) => Ok(Err(error)),
-        Some(_) | None => Ok(Ok(values)),
+        Some(error) if values.iter().all(|value| value.way.is_none()) => {
+            Err(names::or_unread(error, &workspace.close()))
+        }
+        Some(_) | None => Ok((workspace.close(), values)),
     }
 }
 

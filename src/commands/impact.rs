@@ -3,7 +3,8 @@
 use super::explain_value::{self, site_names};
 use super::names::NamedValue;
 use super::{Project, Selection, names, places};
-use crate::ask::{ValueQuestion, impact};
+use crate::ask::ValueQuestion;
+use crate::ask::impact::{self, SiteImpact};
 use crate::check::{Checked, RunControl, Workspace};
 use crate::error::{Error, ErrorKind};
 use crate::report::answer::impact::Impact;
@@ -136,7 +137,17 @@ pub(crate) fn asked(
 ) -> Result<Impact, Error> {
     let reading = project.sites_reading(given);
     let answers = workspace.ask(reading.as_ref(), |site| impact::answer(site, given, line))?;
-    let mut impact = impact::gather(place, line, answers.into_values().collect());
-    impact.sites = site_names(workspace);
-    Ok(impact)
+    Ok(of_sites(workspace, (place, line), answers.into_values()))
+}
+
+/// Impact of a place in all sites, from those of each.
+pub(crate) fn of_sites(
+    workspace: &Workspace,
+    (place, line): (&str, Option<usize>),
+    sites: impl Iterator<Item = SiteImpact>,
+) -> Impact {
+    Impact {
+        sites: site_names(workspace),
+        ..impact::gather(place, line, sites.collect())
+    }
 }

@@ -87,7 +87,7 @@ impl Folder {
 
     /// Takes note of a file that changed on disk.
     pub(super) fn note_on_disk(&mut self, file: &Path) {
-        if file.components().any(|part| part.as_os_str() == ".git") {
+        if is_of_git(file) {
             // A commit or a branch: its files are reported, too.
             self.forget_base();
         } else {
@@ -277,6 +277,11 @@ impl OpenedFolder {
             pages: rule_pages(&self.project.configured),
         }
     }
+}
+
+/// Whether a file is one of git's own.
+pub(super) fn is_of_git(file: &Path) -> bool {
+    file.components().any(|part| part.as_os_str() == ".git")
 }
 
 /// Texts below a root, in place of the files there.

@@ -6,14 +6,20 @@ use std::io::{self, Write};
 
 use gen_lsp_types::{Contents, Hover, MarkupContent, MarkupKind, TextDocumentPositionParams};
 
-use super::asked::Asked;
+use super::asked::{Asked, SiteAnswers};
 use super::cursor::ignored_rule;
-use super::reach::{line_of, of_line};
-use crate::ask::{ValueQuestion, effect, place};
-use crate::check::Answer;
-use crate::commands::explain_value;
+use super::reach::line_of;
+use crate::ask::impact::SiteImpact;
+use crate::ask::place::{self, PlaceInData};
+use crate::ask::{ValueQuestion, effect, value};
+use crate::check::{Answer, RenderedSite};
+use crate::commands::impact::of_sites;
 use crate::error::Error;
-use crate::report::answer::{self, impact, provenance};
+use crate::near::list;
+use crate::report::answer::effect::LineEffect;
+use crate::report::answer::impact::Impact;
+use crate::report::answer::provenance::{ExplainedValue, SiteValue};
+use crate::report::answer::{self, provenance};
 use crate::report::{TerminalStyle, View};
 use crate::rules;
 use crate::source::{DocKey, Span};
@@ -40,10 +46,131 @@ pub(super) fn answer(
     let Some(at) = asked.at(asked.lines().position(byte + indentation)) else {
         return Ok(None);
     };
-    let sections = [parents(asked, at)?, values(asked, at)?, reach(asked, at)?];
-    let sections: Vec<String> = sections.into_iter().flatten().collect();
-    let text = sections.join("\n");
-    Ok((!text.is_empty()).then(|| hover(MarkupKind::PlainText, text)))
+    let (given, line) = line_of(asked, at);
+    let configuration = asked.folder.workspace.configuration();
+    let table = configuration.consequences.clone();
+    let armada = configuration.armada.clone();
+    let found = asked.ask(|site| {
+        let value = place::in_data(site, at).map(|place| question(site, &place));
+        let value = match &value {
+            Some(question) => value::answer(site, question).map(Some),
+            None => Answer::Is(None),
+        };
+        let parent = parent_at(site, at);
+        let effects = effect::answer(site, &given, line, &table, &armada);
+        value
+            .and(effects)
+            .map(|(value, (impact, effects))| SiteWindow {
+                parent,
+                value,
+                impact,
+                effects,
+            })
+    })?;
+    Ok(text(asked, at, line, found).map(|text| hover(MarkupKind::PlainText, text)))
+}
+
+/// What a place is in one site.
+struct SiteWindow {
+    /// The parent that the selector at the place finds; `None` elsewhere.
+    parent: Option<Option<(DocKey, Span)>>,
+    /// The final value, or an error if the site has none; `None` outside of data.
+    value: Option<Result<ExplainedValue, Error>>,
+    impact: SiteImpact,
+    effects: BTreeMap<LineEffect, usize>,
+}
+
+/// The value of a document's data as a question to each site.
+fn question(site: &RenderedSite<'_>, place: &PlaceInData) -> ValueQuestion {
+    let key = &site.graph.recipe(place.doc).key;
+    ValueQuestion {
+        schema: key.schema.to_string(),
+        name: key.name.to_string(),
+        path: place.location.to_string(),
+    }
+}
+
+fn parent_at(site: &RenderedSite<'_>, at: Span) -> Option<Option<(DocKey, Span)>> {
+    let doc = site.site.document_at(at)?;
+    let selector = site.site.document(doc).parent_selector.as_ref()?;
+    place::touches(selector.span, at).then(|| {
+        let parent = site.site.document(site.graph.recipe(doc).base?.doc);
+        Some((parent.key.clone(), parent.name_span))
+    })
+}
+
+/// The text of the window; `None` if no document of a site is there.
+fn text(
+    asked: &Asked<'_>,
+    at: Span,
+    line: usize,
+    found: SiteAnswers<SiteWindow>,
+) -> Option<String> {
+    let mut parents: BTreeMap<Option<(DocKey, Span)>, Vec<String>> = BTreeMap::new();
+    let mut values = Vec::new();
+    let mut impacts = Vec::new();
+    let mut effects: BTreeMap<LineEffect, usize> = BTreeMap::new();
+    for (site, window) in found {
+        if let Some(parent) = window.parent {
+            let name = site.as_deref().unwrap_or_default().to_owned();
+            parents.entry(parent).or_default().push(name);
+        }
+        if let Some(value) = window.value {
+            let way = value.ok();
+            values.push(SiteValue { site, way });
+        }
+        impacts.push(window.impact);
+        for (effect, outputs) in window.effects {
+            *effects.entry(effect).or_default() += outputs;
+        }
+    }
+    let workspace = &asked.folder.workspace;
+    let place = format!("{}:{}", asked.file, asked.range(at).start.line + 1);
+    let impact = of_sites(workspace, (&place, Some(line)), impacts.into_iter());
+    if impact.sites_reading == 0 || impact.texts.is_empty() {
+        return None;
+    }
+    let (sources, secrets, opaque) = workspace.texts();
+    let view = View::new(sources, &secrets, &opaque);
+    let mut text = Vec::new();
+    write_window(&parents, values, impact, &effects, &view, &mut text)
+        .expect("memory can be written");
+    Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Writes the parents, the value of `explain-value`, the answer of `impact`, and the effects.
+fn write_window(
+    parents: &BTreeMap<Option<(DocKey, Span)>, Vec<String>>,
+    values: Vec<SiteValue>,
+    impact: Impact,
+    effects: &BTreeMap<LineEffect, usize>,
+    view: &View<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for (parent, sites) in parents {
+        let sites = list(sites.iter().map(String::as_str));
+        match parent {
+            Some((key, at)) => {
+                let name = key.name_and_layer();
+                writeln!(
+                    out,
+                    "the parent is {name} at {} in {sites}",
+                    view.origin(*at)
+                )?;
+            }
+            None => writeln!(out, "no parent in {sites}")?,
+        }
+    }
+    if !parents.is_empty() {
+        writeln!(out)?;
+    }
+    if values.iter().any(|value| value.way.is_some()) {
+        let located = values.into_iter().map(|value| value.located(view));
+        provenance::write_values(&located.collect::<Vec<_>>(), &STYLE, out)?;
+        writeln!(out)?;
+    }
+    answer::impact::write(&impact.located(view), &STYLE, out)?;
+    answer::effect::write(effects, &STYLE, out)
 }
 
 fn hover(kind: MarkupKind, value: String) -> Hover {
@@ -59,99 +186,4 @@ fn rule_at(asked: &Asked<'_>, byte: usize) -> Option<String> {
     let rule = *rules::ignorable(&asked.text[name]).first()?;
     let about = rule.page.split("\n## Bad").next().unwrap_or_default();
     Some(about.trim_end().to_owned())
-}
-
-/// The parents that a selector finds, with their sites; `None` elsewhere.
-fn parents(asked: &mut Asked<'_>, at: Span) -> Result<Option<String>, Error> {
-    let found = asked.ask(|site| {
-        let doc = site.site.document_at(at);
-        let doc = doc.filter(|doc| {
-            let selector = site.site.document(*doc).parent_selector.as_ref();
-            selector.is_some_and(|selector| place::touches(selector.span, at))
-        });
-        Answer::Is(doc.map(|doc| {
-            let parent = site.graph.recipe(doc).base?;
-            let parent = site.site.document(parent.doc);
-            Some((parent.key.clone(), parent.name_span))
-        }))
-    })?;
-    let mut sites: BTreeMap<Option<(DocKey, Span)>, Vec<String>> = BTreeMap::new();
-    for (site, parent) in found {
-        if let Some(parent) = parent {
-            let site = site.as_deref().unwrap_or_default().to_owned();
-            sites.entry(parent).or_default().push(site);
-        }
-    }
-    let (sources, secrets, opaque) = asked.folder.workspace.texts();
-    let view = View::new(sources, &secrets, &opaque);
-    let lines = sites.iter().map(|(parent, sites)| {
-        let sites = crate::near::list(sites.iter().map(String::as_str));
-        match parent {
-            Some((key, at)) => format!(
-                "the parent is {} at {} in {sites}\n",
-                key.name_and_layer(),
-                view.origin(*at)
-            ),
-            None => format!("no parent in {sites}\n"),
-        }
-    });
-    let text: String = lines.collect();
-    Ok((!text.is_empty()).then_some(text))
-}
-
-/// The final value at a place in each site: the answer of `explain-value`. `None` outside of data.
-fn values(asked: &mut Asked<'_>, at: Span) -> Result<Option<String>, Error> {
-    let found = asked.ask(|site| {
-        Answer::Is(place::in_data(site, at).map(|place| ValueQuestion {
-            schema: site.graph.recipe(place.doc).key.schema.to_string(),
-            name: site.graph.recipe(place.doc).key.name.to_string(),
-            path: place.location.to_string(),
-        }))
-    })?;
-    let Some(question) = found.into_iter().find_map(|(_, question)| question) else {
-        return Ok(None);
-    };
-    let folder = &mut *asked.folder;
-    let sites = folder.project.sites_reading([&asked.file]);
-    let values = explain_value::in_sites(&mut folder.workspace, sites.as_ref(), &question)?;
-    Ok(values.ok().map(|values| {
-        written(asked, |view, out| {
-            let located = values.into_iter().map(|value| value.located(view));
-            let located: Vec<_> = located.collect();
-            provenance::write_values(&located, &STYLE, out)
-        })
-    }))
-}
-
-/// What a line reaches and what shields others, the answer of `impact`, with the effects of a change.
-/// `None` if no document of a site is there.
-fn reach(asked: &mut Asked<'_>, at: Span) -> Result<Option<String>, Error> {
-    let Some(impact) = of_line(asked, at)? else {
-        return Ok(None);
-    };
-    let (given, line) = line_of(asked, at);
-    let configuration = asked.folder.workspace.configuration();
-    let table = configuration.consequences.clone();
-    let armada = configuration.armada.clone();
-    let of_sites = asked.ask(|site| effect::answer(site, &given, line, &table, &armada))?;
-    let mut effects = BTreeMap::new();
-    for (effect, outputs) in of_sites.into_iter().flat_map(|(_, effects)| effects) {
-        *effects.entry(effect).or_default() += outputs;
-    }
-    Ok(Some(written(asked, |view, out| {
-        impact::write(&impact.located(view), &STYLE, out)?;
-        answer::effect::write(&effects, &STYLE, out)
-    })))
-}
-
-/// Text that is written with secrets hidden.
-fn written(
-    asked: &Asked<'_>,
-    write: impl FnOnce(&View<'_>, &mut dyn Write) -> io::Result<()>,
-) -> String {
-    let (sources, secrets, opaque) = asked.folder.workspace.texts();
-    let view = View::new(sources, &secrets, &opaque);
-    let mut text = Vec::new();
-    write(&view, &mut text).expect("memory can be written");
-    String::from_utf8_lossy(&text).into_owned()
 }

@@ -18,7 +18,7 @@ use lsp_server::{Request, RequestId};
 use serde_json::{Value, json};
 
 use super::client::{Client, Settings};
-use super::folder::{Folder, Published};
+use super::folder::{Folder, Published, is_of_git};
 use super::requests::{self, Question, Refusal};
 use super::uri::uri_of;
 use crate::cancel::Cancel;
@@ -26,7 +26,7 @@ use crate::error::{Error, ErrorKind};
 use crate::guard::{Place, guarded};
 
 /// Time without a further change after which changes are judged.
-const QUIET: Duration = Duration::from_millis(80);
+const QUIET: Duration = Duration::from_millis(20);
 
 /// What the client sent.
 pub(super) enum Event {
@@ -206,7 +206,13 @@ impl Judge {
             self.read(events);
             self.answer(events);
             if self.is_outdated() {
-                match events.recv_timeout(QUIET) {
+                // A client that asks for findings has waited itself.
+                let quiet = if self.questions.is_empty() {
+                    QUIET
+                } else {
+                    Duration::ZERO
+                };
+                match events.recv_timeout(quiet) {
                     Ok(event) => self.take(event),
                     Err(RecvTimeoutError::Timeout) => self.judge(events),
                     Err(RecvTimeoutError::Disconnected) => return,
@@ -240,6 +246,9 @@ impl Judge {
                 }
             }
             Event::Files(files) => {
+                if files.iter().any(|file| is_of_git(file)) {
+                    self.client.refresh();
+                }
                 for folder in &mut self.folders {
                     for file in &files {
                         folder.note_on_disk(file);
