@@ -26,6 +26,7 @@ pub mod parse;
 pub mod places;
 pub mod policy;
 pub mod render;
+pub mod reports;
 pub mod repositories;
 pub mod rules;
 pub mod sides;
