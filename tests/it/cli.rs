@@ -34,7 +34,7 @@ pub mod screens;
 mod secret_changes;
 mod secret_mistakes;
 mod secret_parts;
-mod secrets;
+pub mod secrets;
 mod semantics;
 pub mod shell_integration;
 #[cfg(target_os = "linux")]

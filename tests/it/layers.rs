@@ -139,6 +139,12 @@ const TABLE: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "mcp",
+        &[
+            "ask", "check", "commands", "report", "rules", "guard", "near", "cancel", "error",
+        ],
+    ),
+    (
         "server",
         &[
             "commands",

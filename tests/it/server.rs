@@ -1,6 +1,6 @@
 //! The language server, over its protocol: with a client in this process, and as a program.
 
 mod client;
-mod findings;
+pub mod findings;
 mod hover;
 mod program;
