@@ -32,6 +32,7 @@ use super::hygiene::{self, BaselineArgs, FixArgs};
 use super::outputs::{self, Delivery};
 use super::streams::{VerbFailure, complain, print};
 use super::terminal::Terminal;
+use super::watching::watch;
 
 /// Options of a comparison that do not depend on its two sides.
 #[derive(Debug, Args)]
@@ -287,6 +288,14 @@ pub(super) struct LintArgs {
     #[arg(long, help_heading = "Output")]
     all_findings: bool,
 
+    /// Keep running, and report new and fixed findings after each change of files
+    ///
+    /// With `--since`, compares again after each change. Prints findings only, and ends on Ctrl-C.
+    #[arg(long, help_heading = "Output")]
+    #[arg(conflicts_with_all = ["staged", "from", "auto", "bump", "rev", "fix", "diff", "add_ignore"])]
+    #[arg(conflicts_with_all = ["statistics", "output", "open", "exit_zero", "fail_on"])]
+    watch: bool,
+
     /// Also show findings suppressed by comments or the baseline
     #[arg(long, help_heading = "Output")]
     show_ignored: bool,
@@ -335,6 +344,7 @@ impl LintArgs {
             request,
             look: self.look.look(listing),
             statistics: self.statistics,
+            watch: self.watch,
             fix: self.fix,
             fail_on: if self.exit_zero {
                 FailOn::Never
@@ -353,6 +363,8 @@ struct LintRequest {
     look: TerminalOptions,
     /// Whether to print only the number of findings per rule.
     statistics: bool,
+    /// Whether to keep running.
+    watch: bool,
     fix: FixArgs,
     fail_on: FailOn,
     /// Reports to write; if empty, those of the configuration.
@@ -443,6 +455,9 @@ pub(super) fn lint(
         outputs,
         ..
     } = asked;
+    if asked.watch {
+        return watch(selection, request, asked.look, terminal);
+    }
     let baseline = outputs::named_baseline(selection);
     outputs::allow(&outputs.output, &selection.directory, baseline.as_slice())?;
     outputs.allow_open(&outputs.output)?;

@@ -20,6 +20,7 @@ mod streams;
 mod terminal;
 mod verbs;
 mod view;
+mod watching;
 
 use std::ffi::OsString;
 use std::io;

@@ -45,6 +45,7 @@ Examples:
   layercake lint --fail-on warning     fail on warnings too
   layercake lint site/lab type/small   only findings in these folders
   layercake lint --diff                changes that --fix would make
+  layercake lint --watch               again after each change of files
   layercake lint --add-ignore='old sites, until they are gone'
   layercake lint --set a.yaml b.yaml   two files without a site
 

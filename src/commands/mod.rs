@@ -31,6 +31,7 @@ pub mod repositories;
 pub mod rules;
 pub mod sides;
 pub mod sites;
+pub mod watch;
 
 use std::collections::BTreeSet;
 use std::io;

@@ -45,6 +45,8 @@ mod timing;
 mod unread;
 mod untrusted;
 mod verbs;
+#[cfg(target_os = "linux")]
+mod watch;
 mod wording;
 #[cfg(unix)]
 mod writes;
