@@ -29,6 +29,7 @@ pub mod diagnostic;
 pub mod ending;
 pub mod fix;
 pub mod ignore;
+pub mod mcp;
 pub mod report;
 pub mod rules;
 pub mod schema;

@@ -14,13 +14,13 @@ use layercake::commands::policy::Selectors;
 use layercake::commands::repositories::Bump;
 use layercake::commands::sides::{MergeBase, Range, SideSelection};
 use layercake::deployment::Caution;
+use layercake::diagnostic::Severity;
 use layercake::error::{Error, ErrorKind};
 use layercake::graph::MissingSource;
 use layercake::merge::cloud_init::Dialect;
 use layercake::merge::deckhand::Semantics;
 use layercake::near;
 use layercake::report::{Format, Links, ReportFormat};
-use layercake::triage::Counts;
 
 use super::candidates;
 use super::environment::{named_configuration, repositories_of_environment};
@@ -824,18 +824,13 @@ impl FailOnItem {
 }
 
 impl FailOn {
-    /// Whether findings with these counts fail the run.
-    pub(super) fn is_reached(self, counts: Counts) -> bool {
-        let Counts {
-            errors,
-            warnings,
-            notes,
-        } = counts;
+    /// Minimum severity of findings that fail the run.
+    pub(super) fn severity(self) -> Option<Severity> {
         match self {
-            FailOn::Error => errors > 0,
-            FailOn::Warning => errors + warnings > 0,
-            FailOn::Note => errors + warnings + notes > 0,
-            FailOn::Never => false,
+            FailOn::Error => Some(Severity::Error),
+            FailOn::Warning => Some(Severity::Warning),
+            FailOn::Note => Some(Severity::Note),
+            FailOn::Never => None,
         }
     }
 }

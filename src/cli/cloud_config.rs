@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use layercake::commands::cloud_config::{merge, merge_declared};
+use layercake::commands::reports::{Judge, report_of_one};
 use layercake::error::{Error, ErrorKind};
 use layercake::report::model::{self, Report};
 use layercake::report::{
@@ -15,7 +16,7 @@ use layercake::report::{
 use layercake::rules::RULES;
 
 use super::arguments::{CloudConfigArgs, CloudConfigFormat, RenderFormat};
-use super::comparison::{Judge, exit_code, report_of_one};
+use super::comparison::exit_code;
 use super::streams::{VerbFailure, complain, print, standard_input};
 use super::terminal::Terminal;
 use super::view::view;
@@ -49,7 +50,7 @@ pub(super) fn cloud_config(
         with_origin: arguments.with_origin,
     };
     let judge = Judge {
-        fail_on: arguments.fail_on,
+        fail_on: arguments.fail_on.severity(),
         ..Judge::USUAL
     };
     let selection = arguments.selection(directory);

@@ -6,30 +6,21 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use layercake::check::{Checked, CheckedSite, Compared};
-use layercake::commands::compare::{ComparisonOutcome, ComparisonRequest, SitesToRead, Verify};
+use layercake::commands::compare::{ComparisonRequest, SitesToRead, Verify};
 use layercake::commands::configuration::{self, ConfigurationSource, FoundConfiguration};
 use layercake::commands::documents::DocumentGlobs;
 use layercake::commands::fix::FixMode;
 use layercake::commands::lint::Linted;
 use layercake::commands::names::revisions_and_files;
 use layercake::commands::places::entered;
+use layercake::commands::reports::{Judge, report_of_changes, report_of_linted};
 use layercake::commands::sides::SideSelection;
 use layercake::commands::{self, Selection};
-use layercake::compare::reach::SiteReach;
 use layercake::deployment::{Action, Caution};
-use layercake::diagnostic::Severity;
 use layercake::error::{Error, ErrorKind};
-use layercake::report::model::{
-    self, CheckedSides, FailureCriterion, Report, ReportInput, ReportedComparison, RunVerdict,
-    Timing,
-};
-use layercake::report::{
-    self, ChosenSemantics, Detail, FindingFilter, Format, Links, TerminalOptions,
-};
+use layercake::report::model::{FailureCriterion, RunOutcome, RunVerdict};
+use layercake::report::{self, Detail, FindingFilter, Format, Links, TerminalOptions};
 use layercake::rules::RULES;
-use layercake::stopwatch::times;
-use layercake::triage;
 
 use super::arguments::{
     ComparisonArgs, DocumentArgs, FailOn, FailOnItem, FilesArgs, OutputArgs, OutputArgument,
@@ -41,7 +32,7 @@ use super::hygiene::{self, BaselineArgs, FixArgs};
 use super::outputs::{self, Delivery};
 use super::streams::{VerbFailure, complain, print};
 use super::terminal::Terminal;
-use super::view::view;
+use super::watching::watch;
 
 /// Options of a comparison that do not depend on its two sides.
 #[derive(Debug, Args)]
@@ -221,11 +212,11 @@ impl DiffArgs {
     fn judge(&self) -> Judge {
         match (self.exit_code, self.exit_zero) {
             (true, _) => Judge {
-                fail_on: FailOn::Error,
+                fail_on: FailOn::Error.severity(),
                 judges: FailureCriterion::Changes,
             },
             (false, true) => Judge {
-                fail_on: FailOn::Never,
+                fail_on: FailOn::Never.severity(),
                 judges: FailureCriterion::Gates,
             },
             (false, false) => Judge::GATES,
@@ -297,6 +288,14 @@ pub(super) struct LintArgs {
     #[arg(long, help_heading = "Output")]
     all_findings: bool,
 
+    /// Keep running, and report new and fixed findings after each change of files
+    ///
+    /// With `--since`, compares again after each change. Prints findings only, and ends on Ctrl-C.
+    #[arg(long, help_heading = "Output")]
+    #[arg(conflicts_with_all = ["staged", "from", "auto", "bump", "rev", "fix", "diff", "add_ignore"])]
+    #[arg(conflicts_with_all = ["statistics", "output", "open", "exit_zero", "fail_on"])]
+    watch: bool,
+
     /// Also show findings suppressed by comments or the baseline
     #[arg(long, help_heading = "Output")]
     show_ignored: bool,
@@ -345,6 +344,7 @@ impl LintArgs {
             request,
             look: self.look.look(listing),
             statistics: self.statistics,
+            watch: self.watch,
             fix: self.fix,
             fail_on: if self.exit_zero {
                 FailOn::Never
@@ -363,6 +363,8 @@ struct LintRequest {
     look: TerminalOptions,
     /// Whether to print only the number of findings per rule.
     statistics: bool,
+    /// Whether to keep running.
+    watch: bool,
     fix: FixArgs,
     fail_on: FailOn,
     /// Reports to write; if empty, those of the configuration.
@@ -405,100 +407,17 @@ impl LintRequest {
             FailureCriterion::NewFindings
         };
         Judge {
-            fail_on: self.fail_on,
+            fail_on: self.fail_on.severity(),
             judges,
         }
     }
 }
 
-/// Criteria for the success of a run.
-#[derive(Clone, Copy)]
-pub(super) struct Judge {
-    pub(super) fail_on: FailOn,
-    pub(super) judges: FailureCriterion,
-}
-
-impl Judge {
-    /// Default of `diff`.
-    pub(super) const GATES: Self = Self {
-        fail_on: FailOn::Error,
-        judges: FailureCriterion::Gates,
-    };
-
-    /// Default of `lint`.
-    pub(super) const USUAL: Self = Self {
-        fail_on: FailOn::Error,
-        judges: FailureCriterion::NewFindings,
-    };
-
-    pub(super) fn verdict(self, outcome: model::RunOutcome) -> RunVerdict {
-        let fail_on = match self.fail_on {
-            FailOn::Error => Some(Severity::Error),
-            FailOn::Warning => Some(Severity::Warning),
-            FailOn::Note => Some(Severity::Note),
-            FailOn::Never => None,
-        };
-        RunVerdict {
-            outcome,
-            fail_on,
-            judges: self.judges,
-        }
-    }
-
-    fn of_linted(self, linted: &Linted, request: &ComparisonRequest) -> RunVerdict {
-        match linted {
-            Linted::One(checked, ..) => self.of_checked(checked),
-            Linted::Two(outcome) => self.of_comparison(outcome, request),
-        }
-    }
-
-    /// Fails on findings of one side.
-    pub(super) fn of_checked<T>(self, checked: &Checked<T>) -> RunVerdict {
-        self.verdict(if checked.internal_error {
-            model::RunOutcome::InternalError
-        } else {
-            failed_if(self.fail_on.is_reached(checked.findings.counts()))
-        })
-    }
-
-    /// Fails on findings that are new since the base, on any finding if all are requested, or on
-    /// changes if these are to fail.
-    fn of_comparison(self, outcome: &ComparisonOutcome, request: &ComparisonRequest) -> RunVerdict {
-        let compared = &outcome.compared;
-        let comparison = &compared.comparison;
-        let is_wrong = comparison.unexplained() > 0 || !comparison.faults.is_empty();
-        let unproven = request.verify == Verify::All && is_wrong;
-        if unproven || compared.checked.internal_error {
-            return self.verdict(model::RunOutcome::InternalError);
-        }
-        let is_reached = |findings: &triage::Findings| self.fail_on.is_reached(findings.counts());
-        let findings = &compared.findings;
-        self.verdict(failed_if(match self.judges {
-            FailureCriterion::NewFindings => is_reached(&findings.new),
-            FailureCriterion::AllFindings => {
-                is_reached(&findings.new) || is_reached(&findings.unchanged)
-            }
-            FailureCriterion::Gates => is_reached(&compared.gated),
-            FailureCriterion::Changes => {
-                is_reached(&compared.gated) || !compared.comparison.outputs.is_empty()
-            }
-        }))
-    }
-}
-
-fn failed_if(is_failed: bool) -> model::RunOutcome {
-    if is_failed {
-        model::RunOutcome::Failed
-    } else {
-        model::RunOutcome::Passed
-    }
-}
-
 pub(super) fn exit_code(verdict: RunVerdict) -> ExitCode {
     ExitCode::from(match verdict.outcome {
-        model::RunOutcome::Passed => 0,
-        model::RunOutcome::Failed => 1,
-        model::RunOutcome::InternalError => 2,
+        RunOutcome::Passed => 0,
+        RunOutcome::Failed => 1,
+        RunOutcome::InternalError => 2,
     })
 }
 
@@ -536,6 +455,9 @@ pub(super) fn lint(
         outputs,
         ..
     } = asked;
+    if asked.watch {
+        return watch(selection, request, asked.look, terminal);
+    }
     let baseline = outputs::named_baseline(selection);
     outputs::allow(&outputs.output, &selection.directory, baseline.as_slice())?;
     outputs.allow_open(&outputs.output)?;
@@ -626,7 +548,7 @@ fn write_reports(
         complain("found nothing to compare with; checking only the current state\n");
     }
     let verdict = asked.judge().of_linted(linted, &asked.request);
-    let report = report_of(linted, verdict, asked.look.listing, selection, elapsed);
+    let report = report_of_linted(linted, verdict, asked.look.listing, selection, elapsed);
     let report = report.with_links(asked.outputs.links(configured));
     let delivery = Delivery {
         outputs: reports,
@@ -642,153 +564,6 @@ fn write_reports(
         }
     })?;
     Ok(exit_code(verdict))
-}
-
-/// Report of `lint`.
-fn report_of(
-    linted: &Linted,
-    verdict: RunVerdict,
-    listing: FindingFilter,
-    selection: &Selection,
-    elapsed: Duration,
-) -> Report {
-    match linted {
-        Linted::One(checked, configured, repository) => {
-            let semantics = configuration::chosen_semantics(configured, selection.meaning);
-            let report = report_of_one(checked, verdict, listing, semantics, elapsed);
-            Report {
-                repository: repository.clone(),
-                ..report
-            }
-            .with_limits(
-                flags("--site", &selection.sites),
-                &checked.only,
-                &checked.sources,
-            )
-            .with_rule_pages(configuration::rule_pages(configured))
-        }
-        Linted::Two(outcome) => {
-            let sources = &outcome.compared.checked.sources;
-            let findings = outcome.compared.findings.reported(listing.all, sources);
-            report_of_comparison(outcome, Some(&findings), verdict, selection, elapsed)
-        }
-    }
-}
-
-/// Report of a run without a comparison.
-pub(super) fn report_of_one<T>(
-    checked: &Checked<T>,
-    verdict: RunVerdict,
-    listing: FindingFilter,
-    semantics: ChosenSemantics,
-    elapsed: Duration,
-) -> Report {
-    let findings = checked.findings.reported(listing.all, &checked.sources);
-    let run = ReportInput {
-        verdict,
-        checked: CheckedSides::One {
-            documents: checked.documents,
-            sites: checked.sites.iter().map(reach).collect(),
-            findings: &findings,
-        },
-        repositories: &checked.repositories,
-        outputs: checked.sites.iter().map(|site| site.outputs).sum(),
-        semantics,
-        timing: Timing::new(elapsed, times().as_ref()),
-        ..ReportInput::of_findings(&findings)
-    };
-    Report::new(run, &view(checked))
-}
-
-fn reach<T>(site: &CheckedSite<T>) -> SiteReach {
-    SiteReach {
-        site: site.name.clone(),
-        site_type: site.site_type.clone(),
-        base: None,
-        head: Some(site.outputs),
-        is_read: true,
-    }
-}
-
-/// Report of a comparison with these findings.
-pub(super) fn report_of_comparison(
-    outcome: &ComparisonOutcome,
-    findings: Option<&triage::ComparedFindings>,
-    verdict: RunVerdict,
-    selection: &Selection,
-    elapsed: Duration,
-) -> Report {
-    let Compared {
-        comparison,
-        consequences,
-        ..
-    } = &outcome.compared;
-    let run = ReportInput {
-        verdict,
-        repository: Some(outcome.repository.clone()),
-        repositories: &outcome.compared.checked.repositories,
-        outputs: outcome.outputs,
-        semantics: configuration::chosen_semantics(&outcome.configured, selection.meaning),
-        timing: Timing::new(elapsed, times().as_ref()),
-        ..ReportInput::of_comparison(outcome.sides.clone(), comparison, consequences, findings)
-    };
-    let checked = &outcome.compared.checked;
-    let DocumentGlobs { schemas, names } = &outcome.documents;
-    let limits = [
-        ("--site", &selection.sites),
-        ("--schema", schemas),
-        ("--name", names),
-    ];
-    let limits = limits
-        .into_iter()
-        .flat_map(|(flag, globs)| flags(flag, globs))
-        .chain(outcome.deployed.then(|| "--deployed".to_owned()))
-        .collect();
-    Report::new(run, &view(checked))
-        .with_limits(limits, &checked.only, &checked.sources)
-        .with_rule_pages(configuration::rule_pages(&outcome.configured))
-}
-
-/// A flag with each of these globs.
-fn flags(flag: &str, globs: &[String]) -> Vec<String> {
-    globs.iter().map(|glob| format!("{flag} {glob}")).collect()
-}
-
-/// Report of `lint` over two sides with default options.
-pub(super) fn usual_report(
-    outcome: &ComparisonOutcome,
-    selection: &Selection,
-    elapsed: Duration,
-) -> Report {
-    let verdict = Judge::USUAL.of_comparison(outcome, &ComparisonRequest::default());
-    let findings = outcome
-        .compared
-        .findings
-        .reported(false, &outcome.compared.checked.sources);
-    report_of_comparison(outcome, Some(&findings), verdict, selection, elapsed)
-}
-
-/// Report of `diff` over two sides and its verdict.
-pub(super) fn report_of_changes(
-    outcome: &ComparisonOutcome,
-    (judge, request): (Judge, &ComparisonRequest),
-    selection: &Selection,
-    elapsed: Duration,
-) -> (Report, RunVerdict) {
-    let verdict = judge.of_comparison(outcome, request);
-    let findings = outcome.compared.without_rules();
-    let report = report_of_comparison(outcome, Some(&findings), verdict, selection, elapsed);
-    let comparison = report.comparison.clone().map(|sides| ReportedComparison {
-        linted: false,
-        ..sides
-    });
-    (
-        Report {
-            comparison,
-            ..report
-        },
-        verdict,
-    )
 }
 
 pub(super) fn diff(

@@ -10,11 +10,11 @@ use clap::Args;
 use layercake::commands::Selection;
 use layercake::commands::compare::ComparisonRequest;
 use layercake::commands::demo::{self, Demo, DemoFolder, EDIT, Example, NAME, NEXT, SINCE, SITES};
+use layercake::commands::reports::{Judge, report_of_changes, usual_report};
 use layercake::error::{Error, ErrorKind, shell_word};
 use layercake::report::{Detail, FindingFilter, Format, TerminalOptions};
 use layercake::rules::RULES;
 
-use super::comparison;
 use super::streams::{VerbFailure, complain, print};
 use super::terminal::Terminal;
 
@@ -65,12 +65,10 @@ pub(super) fn demo(
     let outcome = compared?.ok_or_else(|| demo_modified(&demo))?;
     let internal_error = outcome.compared.checked.internal_error;
     let report = match example {
-        Example::One | Example::CloudInit => {
-            comparison::usual_report(&outcome, &selection, start.elapsed())
-        }
+        Example::One | Example::CloudInit => usual_report(&outcome, &selection, start.elapsed()),
         Example::Several => {
-            let judge = (comparison::Judge::GATES, &ComparisonRequest::default());
-            comparison::report_of_changes(&outcome, judge, &selection, start.elapsed()).0
+            let judge = (Judge::GATES, &ComparisonRequest::default());
+            report_of_changes(&outcome, judge, &selection, start.elapsed()).0
         }
     };
     let look = TerminalOptions {

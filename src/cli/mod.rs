@@ -20,8 +20,10 @@ mod streams;
 mod terminal;
 mod verbs;
 mod view;
+mod watching;
 
 use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -32,6 +34,7 @@ use layercake::commands::names::right_command;
 use layercake::commands::{self, Selection};
 use layercake::error::{Error, ErrorKind, UnknownWord};
 use layercake::guard::{self, Place};
+use layercake::mcp;
 use layercake::report::{self};
 use layercake::rules::RULES;
 use layercake::server::{self, Ended};
@@ -173,6 +176,18 @@ fn server() -> Result<ExitCode, VerbFailure> {
     }
 }
 
+/// Serves an agent.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the client is at the standard streams"
+)]
+fn mcp(selection: &Selection) -> Result<ExitCode, VerbFailure> {
+    mcp::serve(selection, io::stdin().lock(), io::stdout()).map_err(|cause| {
+        Error::new(ErrorKind::Io, "cannot read standard input").caused_by(cause)
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
 fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
     let terminal = Terminal::new(cli.global.color, cli.global.progress_after());
     let directory = cli.global.directory;
@@ -191,6 +206,7 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
         Verb::Graph(arguments) => queries::graph(arguments, directory, &terminal),
         Verb::Demo(arguments) => demo::demo(arguments, &directory, &terminal),
         Verb::Server { stdio: _ } => server(),
+        Verb::Mcp { reading } => mcp(&reading.selection(directory)),
         Verb::Explain { rule, class } if rule.as_deref() == Some("consequence") => {
             let word = class
                 .map(|class| commands::explain::consequence_of(&class))

@@ -99,7 +99,7 @@ pub(super) fn render(
     }
     let is_failed = match fail_on {
         Some(FailOn::Never) => false,
-        Some(level) => level.is_reached(checked.findings.counts()) || !rendering.is_whole(),
+        Some(level) => checked.findings.counts().reach(level.severity()) || !rendering.is_whole(),
         None => !rendering.is_whole(),
     };
     Ok(ExitCode::from(u8::from(is_failed)))

@@ -27,16 +27,23 @@ impl From<io::Error> for VerbFailure {
 }
 
 /// Writes to standard output until the end or until the reader closes it.
+pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    unless_closed(print_to_reader(write))
+}
+
+/// As [`print`]; a closed pipe is an error.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is where standard output is written"
 )]
-pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+pub(super) fn print_to_reader(
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     let mut out = BufWriter::new(AnswerWriter(io::stdout().lock()));
-    unless_closed(time(Stage::Report, || {
+    time(Stage::Report, || {
         write(&mut out)?;
         out.flush()
-    }))
+    })
 }
 
 /// Standard output; erases the progress line before writing, since both may be the same terminal.

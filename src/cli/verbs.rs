@@ -9,7 +9,7 @@ use clap_complete::Shell;
 
 use super::arguments::{
     CloudConfigArgs, ComparisonArgs, ConfigArgs, ExplainValueArgs, FilesArgs, MeaningArgs,
-    RuleArgs, SelectionArgs, TextFormat, When,
+    ReadingArgs, RuleArgs, SelectionArgs, TextFormat, When,
 };
 use super::candidates;
 use super::comparison::{DiffArgs, LintArgs};
@@ -45,6 +45,7 @@ Examples:
   layercake lint --fail-on warning     fail on warnings too
   layercake lint site/lab type/small   only findings in these folders
   layercake lint --diff                changes that --fix would make
+  layercake lint --watch               again after each change of files
   layercake lint --add-ignore='old sites, until they are gone'
   layercake lint --set a.yaml b.yaml   two files without a site
 
@@ -247,6 +248,15 @@ Examples:
 Exit codes: 0 shut down by the client, 1 ended without a shutdown, 2 usage or internal error.
 
 Next: set it up in your editor, as `docs/editors.md` describes.";
+
+const MCP_EXAMPLES: &str = "\
+Examples:
+  layercake mcp                as an agent starts it
+  layercake mcp -C ../sites    for another repository
+
+Exit codes: 0 the client closed the stream, 2 usage or internal error.
+
+Next: set it up in your agent, as `docs/mcp.md` describes.";
 
 const DEMO_NOTE: &str = "\
 Examples:
@@ -489,6 +499,16 @@ pub(super) enum Verb {
         /// Accepted, since some clients pass it
         #[arg(long, hide = true)]
         stdio: bool,
+    },
+
+    /// Serve a coding agent: changes, impact, values, findings, documents and blame
+    ///
+    /// Speaks the Model Context Protocol (MCP) on standard input and output. Answers are about the
+    /// repository around the current folder in its present state.
+    #[command(after_help = MCP_EXAMPLES)]
+    Mcp {
+        #[command(flatten)]
+        reading: ReadingArgs,
     },
 
     /// Accept the existing findings, and report only new ones

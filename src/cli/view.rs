@@ -4,12 +4,9 @@ use std::process::ExitCode;
 
 use layercake::check::Checked;
 use layercake::commands::names::file_and_line;
-use layercake::report::{self, View};
+pub(super) use layercake::commands::reports::view;
+use layercake::report;
 use layercake::source::Span;
-
-pub(super) fn view<T>(checked: &Checked<T>) -> View<'_> {
-    View::new(&checked.sources, &checked.secrets, &checked.opaque)
-}
 
 /// Line that says that the run has findings which are not printed; empty if it has none.
 pub(super) fn problems<T>(checked: &Checked<T>) -> String {

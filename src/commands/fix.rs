@@ -11,12 +11,12 @@ use std::sync::Arc;
 
 use super::compare::{ComparisonRequest, SitesToRead};
 use super::lint::{self, Linted};
+use super::reports::view;
 use super::{Selection, work_tree};
 use crate::check::{Checked, RunControl};
 use crate::diagnostic::{Diagnostic, Fix, Safety, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::fix::{fixed, with_ignores};
-use crate::report::View;
 use crate::report::difference::{ChangedFile, shown};
 use crate::report::model::SideKind;
 use crate::rules;
@@ -414,10 +414,6 @@ fn present(linted: &Linted) -> Vec<&Diagnostic> {
             open.chain(&found.suppressed).collect()
         }
     }
-}
-
-fn view<T>(checked: &Checked<T>) -> View<'_> {
-    View::new(&checked.sources, &checked.secrets, &checked.opaque)
 }
 
 /// Texts of all files with secrets hidden; for two sides those of the head, which is read first.

@@ -26,10 +26,12 @@ pub mod parse;
 pub mod places;
 pub mod policy;
 pub mod render;
+pub mod reports;
 pub mod repositories;
 pub mod rules;
 pub mod sides;
 pub mod sites;
+pub mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

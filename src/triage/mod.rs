@@ -409,6 +409,17 @@ impl Counts {
         }
     }
 
+    /// Whether there are findings of this severity or above; none are above `None`.
+    pub fn reach(&self, severity: Option<Severity>) -> bool {
+        severity.is_some_and(|severity| {
+            0 < match severity {
+                Severity::Error => self.errors,
+                Severity::Warning => self.errors + self.warnings,
+                Severity::Note => self.all(),
+            }
+        })
+    }
+
     /// Total of all severities.
     pub fn all(&self) -> usize {
         self.errors + self.warnings + self.notes

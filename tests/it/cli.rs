@@ -34,7 +34,7 @@ pub mod screens;
 mod secret_changes;
 mod secret_mistakes;
 mod secret_parts;
-mod secrets;
+pub mod secrets;
 mod semantics;
 pub mod shell_integration;
 #[cfg(target_os = "linux")]
@@ -45,6 +45,8 @@ mod timing;
 mod unread;
 mod untrusted;
 mod verbs;
+#[cfg(target_os = "linux")]
+mod watch;
 mod wording;
 #[cfg(unix)]
 mod writes;

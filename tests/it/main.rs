@@ -29,6 +29,7 @@ mod judged;
 mod laws;
 mod layers;
 mod limits;
+mod mcp;
 mod naive_history;
 mod properties;
 mod provenance;

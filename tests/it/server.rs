@@ -2,7 +2,7 @@
 
 mod client;
 mod editing;
-mod findings;
+pub mod findings;
 mod hover;
 mod law;
 mod navigate;

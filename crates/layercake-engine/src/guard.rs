@@ -32,6 +32,8 @@ pub enum Place<'a> {
     Taking(&'a str),
     /// Two sides of a site that are compared.
     Comparison(&'a str),
+    /// A call of this tool by a client.
+    Tool(&'a str),
     /// A whole run, which then has no result.
     Run,
 }
@@ -50,6 +52,7 @@ impl fmt::Display for Place<'_> {
             Place::Site(name) => ("site", name),
             Place::Taking(name) => ("taking", name),
             Place::Comparison(name) => ("comparison", name),
+            Place::Tool(name) => ("tool", name),
             Place::Run => ("run", &""),
         };
         write!(f, "{kind}:{name}")

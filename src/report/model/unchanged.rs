@@ -30,6 +30,14 @@ impl Report {
         Cow::Owned(report)
     }
 
+    /// Removes the source lines, for a reader that has the files.
+    pub(crate) fn drop_lines(&mut self) {
+        self.lines.clear();
+        for label in self.findings.iter_mut().flat_map(Finding::labels_mut) {
+            label.text = None;
+        }
+    }
+
     /// Removes the lines that no finding needs, and numbers the remaining texts.
     fn drop_unneeded_lines(&mut self) {
         let needed = needed_lines(&self.findings);

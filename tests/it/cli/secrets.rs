@@ -5,11 +5,11 @@
 use super::{POLICY, Ran, Sandbox, definition, document, formats};
 
 /// Prefix of every secret, and of nothing else.
-pub(super) const CANARY: &str = "sesame";
+pub const CANARY: &str = "sesame";
 
 /// Secrets of one length, each recognisable.
-pub(super) struct Secrets {
-    pub(super) padding: &'static str,
+pub struct Secrets {
+    pub padding: &'static str,
 }
 
 impl Secrets {
@@ -62,7 +62,7 @@ fn child(name: &str, parent: &str, data: &str) -> String {
 pub(super) const PASSPHRASE: &str = "deckhand/Passphrase/v1";
 
 /// Files of site `lab` whose documents are valid.
-pub(super) fn sound(of: &Secrets) -> Vec<(&'static str, String)> {
+pub fn sound(of: &Secrets) -> Vec<(&'static str, String)> {
     let parent = secret("example/Any/v1", "parent", "encrypted", "{}")
         .replace("storagePolicy", "labels: {name: parent}\n  storagePolicy")
         .replace("layer: site", "layer: global");
@@ -248,7 +248,7 @@ pub(super) fn questions() -> Vec<Vec<&'static str>> {
 }
 
 /// Files with a fault in or beside a secret.
-pub(super) fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
+pub fn faulty(of: &Secrets) -> Vec<(&'static str, String)> {
     let broken = |name: &str, data: &str| passphrase(name, data);
     let nested = |data: &str| secret("example/Secret/v1", "nested", "encrypted", data);
     let from = |name: &'static str, dest: &'static str| (PASSPHRASE, name, ".", dest);
