@@ -72,12 +72,19 @@ pub(super) fn answer(
 
 /// What a place is in one site.
 struct SiteWindow {
-    /// The parent that the selector at the place finds; `None` elsewhere.
-    parent: Option<Option<(DocKey, Span)>>,
+    /// What the selector at the place finds; `None` elsewhere.
+    parent: Option<Parent>,
     /// The final value, or an error if the site has none; `None` outside of data.
     value: Option<Result<ExplainedValue, Error>>,
     impact: SiteImpact,
     effects: BTreeMap<LineEffect, usize>,
+}
+
+/// The document that a selector finds.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Parent {
+    Found(DocKey, Span),
+    Missing,
 }
 
 /// The value of a document's data as a question to each site.
@@ -90,12 +97,15 @@ fn question(site: &RenderedSite<'_>, place: &PlaceInData) -> ValueQuestion {
     }
 }
 
-fn parent_at(site: &RenderedSite<'_>, at: Span) -> Option<Option<(DocKey, Span)>> {
+fn parent_at(site: &RenderedSite<'_>, at: Span) -> Option<Parent> {
     let doc = site.site.document_at(at)?;
     let selector = site.site.document(doc).parent_selector.as_ref()?;
-    place::touches(selector.span, at).then(|| {
-        let parent = site.site.document(site.graph.recipe(doc).base?.doc);
-        Some((parent.key.clone(), parent.name_span))
+    place::touches(selector.span, at).then(|| match site.graph.recipe(doc).base {
+        Some(link) => {
+            let parent = site.site.document(link.doc);
+            Parent::Found(parent.key.clone(), parent.name_span)
+        }
+        None => Parent::Missing,
     })
 }
 
@@ -106,7 +116,7 @@ fn text(
     line: usize,
     found: SiteAnswers<SiteWindow>,
 ) -> Option<String> {
-    let mut parents: BTreeMap<Option<(DocKey, Span)>, Vec<String>> = BTreeMap::new();
+    let mut parents: BTreeMap<Parent, Vec<String>> = BTreeMap::new();
     let mut values = Vec::new();
     let mut impacts = Vec::new();
     let mut effects: BTreeMap<LineEffect, usize> = BTreeMap::new();
@@ -140,7 +150,7 @@ fn text(
 
 /// Writes the parents, the value of `explain-value`, the answer of `impact`, and the effects.
 fn write_window(
-    parents: &BTreeMap<Option<(DocKey, Span)>, Vec<String>>,
+    parents: &BTreeMap<Parent, Vec<String>>,
     values: Vec<SiteValue>,
     impact: Impact,
     effects: &BTreeMap<LineEffect, usize>,
@@ -150,7 +160,7 @@ fn write_window(
     for (parent, sites) in parents {
         let sites = list(sites.iter().map(String::as_str));
         match parent {
-            Some((key, at)) => {
+            Parent::Found(key, at) => {
                 let name = key.name_and_layer();
                 writeln!(
                     out,
@@ -158,7 +168,7 @@ fn write_window(
                     view.origin(*at)
                 )?;
             }
-            None => writeln!(out, "no parent in {sites}")?,
+            Parent::Missing => writeln!(out, "no parent in {sites}")?,
         }
     }
     if !parents.is_empty() {
