@@ -323,7 +323,7 @@ impl Project {
     }
 
     /// Root of the tree on disk that a selection is about: paths are relative to it. If the folder of the
-    /// selection is reached by symbolic links, so is the root.
+    /// selection is an absolute path over symbolic links, so is the root.
     ///
     /// # Errors
     /// If there is none.
@@ -335,7 +335,8 @@ impl Project {
             .directory
             .ancestors()
             .nth(below.components().count());
-        let root = above.filter(|_| selection.directory.ends_with(below));
+        let is_named = selection.directory.is_absolute() && selection.directory.ends_with(below);
+        let root = above.filter(|_| is_named);
         Ok(root.unwrap_or(tree.root()).to_owned())
     }
 
