@@ -1,6 +1,6 @@
 //! When a change of a line would take effect at running sites.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::impact::{self, SiteImpact};
 use super::question::place;
@@ -23,9 +23,10 @@ pub(crate) fn answer(
         Answer::Is(impact) => impact,
         Answer::Needs(docs) => return Answer::Needs(docs),
     };
+    let mut places = impact.places();
     let outputs = site.graph.outputs();
-    let reached: Vec<(DocId, Vec<String>)> = outputs
-        .filter_map(|(doc, recipe)| Some((doc, impact.places_of(&recipe.key)?.to_vec())))
+    let reached: Vec<(DocId, BTreeSet<String>)> = outputs
+        .filter_map(|(doc, recipe)| Some((doc, places.remove(&recipe.key)?)))
         .collect();
     let rendered = reached.iter().map(|(doc, _)| *doc);
     let needed = site.unrequested(rendered.chain(Deployment::needed(site.graph)));
@@ -44,7 +45,7 @@ pub(crate) fn answer(
             let effects =
                 places.flat_map(|place| effects_of_value(table, armada, &side, doc, &place));
             let effects = effects.map(|(class, action)| LineEffect { class, action });
-            let distinct: std::collections::BTreeSet<LineEffect> = effects.collect();
+            let distinct: BTreeSet<LineEffect> = effects.collect();
             for effect in distinct {
                 *counts.entry(effect).or_default() += 1;
             }

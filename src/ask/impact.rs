@@ -124,11 +124,14 @@ fn of_site(site: &RenderedSite<'_>, given: &[RepoPath], line: Option<usize>) -> 
 }
 
 impl SiteImpact {
-    /// The reached places of an output; none for the whole document, and `None` if it is not reached.
-    pub(crate) fn places_of(&self, key: &DocKey) -> Option<&[String]> {
-        let mut outputs = self.outputs.iter();
-        let found = outputs.find(|((output, _), _)| output == key);
-        found.map(|(_, places)| &**places)
+    /// The reached outputs with their places by all routes; none for a whole document.
+    pub(crate) fn places(&self) -> BTreeMap<DocKey, BTreeSet<String>> {
+        let mut places: BTreeMap<DocKey, BTreeSet<String>> = BTreeMap::new();
+        for ((output, _), reached) in &self.outputs {
+            let of_output = places.entry(output.clone()).or_default();
+            of_output.extend(reached.iter().cloned());
+        }
+        places
     }
 
     /// The names of the documents of the reached outputs.

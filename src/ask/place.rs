@@ -1,63 +1,66 @@
-//! What is written at a byte of a file.
+//! Values at a byte of a file.
 
+use super::question::ValueQuestion;
 use crate::check::RenderedSite;
 use crate::graph::DocId;
 use crate::source::Span;
 use crate::yaml::path::{Location, Piece};
 use crate::yaml::{Mapping, Node};
 
-/// What is at a byte of a document's data.
+/// A value of a document's data.
 #[derive(Clone, Debug)]
 pub(crate) struct PlaceInData {
     pub(crate) doc: DocId,
-    /// The innermost value whose key or text contains the byte.
     pub(crate) location: Location,
-    /// Text of its key, or of the value of a list.
-    pub(crate) key: Span,
-    pub(crate) value: Span,
 }
 
-/// The value of a document's own data at a byte; `None` outside of data.
+impl PlaceInData {
+    /// The value as a question to each site.
+    pub(crate) fn question(&self, site: &RenderedSite<'_>) -> ValueQuestion {
+        let key = &site.graph.recipe(self.doc).key;
+        ValueQuestion {
+            schema: key.schema.to_string(),
+            name: key.name.to_string(),
+            path: self.location.to_string(),
+        }
+    }
+}
+
+/// The innermost value of a document's own data whose key or text contains a byte; `None` outside of
+/// data.
 pub(crate) fn in_data(site: &RenderedSite<'_>, at: Span) -> Option<PlaceInData> {
     let doc = site.site.document_at(at)?;
-    let mut found = PlaceInData {
-        doc,
-        location: Location::root(),
-        key: site.site.document(doc).data_key?,
-        value: site.site.document(doc).data.span,
-    };
-    if !touches(found.value, at) && !touches(found.key, at) {
+    let document = site.site.document(doc);
+    if !touches(document.data.span, at) && !touches(document.data_key?, at) {
         return None;
     }
+    let mut location = Location::root();
     let mut node = &site.graph.recipe(doc).data;
-    while let Some((piece, key, child)) = entry_at(node, at) {
-        found.location.0.push(piece);
-        found.key = key;
-        found.value = child.span;
+    while let Some((piece, child)) = entry_at(node, at) {
+        location.0.push(piece);
         node = child;
     }
-    Some(found)
+    Some(PlaceInData { doc, location })
 }
 
 /// The entry of a mapping, or the item of a list, that contains a byte.
-fn entry_at(node: &Node, at: Span) -> Option<(Piece, Span, &Node)> {
-    let entries = node.as_mapping().into_iter().flat_map(Mapping::iter);
-    let entries = entries.map(|(key, child)| (Piece::Key(key.clone()), key.span, child));
-    let items = node.as_sequence().unwrap_or_default().iter().enumerate();
-    let items = items.map(|(index, child)| (Piece::Index(index), child.span, child));
-    let mut all = entries.chain(items);
-    all.find(|(_, key, child)| {
+fn entry_at(node: &Node, at: Span) -> Option<(Piece, &Node)> {
+    let mut entries = node.as_mapping().into_iter().flat_map(Mapping::iter);
+    let entry = entries.find(|(key, child)| {
         // The value of an alias is written elsewhere.
-        let is_here = key.file == child.span.file && key.end <= child.span.start;
-        touches(*key, at)
-            || touches(
-                if is_here {
-                    key.to(child.span)
-                } else {
-                    child.span
-                },
-                at,
-            )
+        let is_here = key.span.file == child.span.file && key.span.end <= child.span.start;
+        let behind = if is_here {
+            key.span.to(child.span)
+        } else {
+            child.span
+        };
+        touches(key.span, at) || touches(behind, at)
+    });
+    let entry = entry.map(|(key, child)| (Piece::Key(key.clone()), child));
+    entry.or_else(|| {
+        let mut items = node.as_sequence()?.iter().enumerate();
+        let item = items.find(|(_, child)| touches(child.span, at));
+        item.map(|(index, child)| (Piece::Index(index), child))
     })
 }
 

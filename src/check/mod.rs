@@ -225,6 +225,14 @@ pub struct RunControl {
 }
 
 impl RunControl {
+    /// Control of a run that this handle stops.
+    pub(crate) fn stopped_by(cancel: &Cancel) -> Self {
+        Self {
+            cancel: cancel.clone(),
+            ..Self::default()
+        }
+    }
+
     /// Handles of a run after which the process exits.
     pub fn before_exit() -> Self {
         Self {

@@ -145,10 +145,7 @@ impl Tool {
         let page = self.checked(arguments).and_then(|arguments| {
             let question = Question {
                 selection,
-                control: RunControl {
-                    cancel: cancel.clone(),
-                    ..RunControl::default()
-                },
+                control: RunControl::stopped_by(cancel),
                 arguments,
             };
             (self.answer)(&question)?.page(question.argument(CURSOR).as_deref())

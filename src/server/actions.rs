@@ -7,10 +7,12 @@ use std::ops::Range as Bytes;
 use gen_lsp_types::{CodeAction, CodeActionKind, CodeActionParams, TextEdit, Uri, WorkspaceEdit};
 
 use super::asked::Asked;
+use super::findings::Shown;
+use super::text::differing_parts;
 use crate::ask::{SET, ValueQuestion, place};
 use crate::check::Answer;
 use crate::commands::explain_value;
-use crate::diagnostic::{self, Fix, Safety};
+use crate::diagnostic::{self, Safety};
 use crate::error::Error;
 use crate::fix::{with_ignores, with_value};
 use crate::report::View;
@@ -51,28 +53,38 @@ fn contains(wanted: &CodeActionKind, kind: &CodeActionKind) -> bool {
 
 /// Fixes and comments for the findings in a range, of the last judged state.
 fn of_findings(asked: &Asked<'_>, range: Span) -> Vec<CodeAction> {
-    let shown = asked.shown();
     let findings = asked.folder.findings.diagnostics.iter();
     let here: Vec<&diagnostic::Diagnostic> = findings
-        .filter(|finding| asked.is_current(finding.primary.span))
-        .filter(|finding| shown.is_known(finding))
         .filter(|finding| {
             let at = finding.primary.span;
             at.file == range.file && at.start <= range.end && range.start <= at.end
         })
+        .filter(|finding| asked.is_current(finding.primary.span))
         .collect();
-    let fixes = here.iter().filter_map(|finding| {
-        let fix = finding.fix.as_ref()?;
-        fixed(asked, finding, fix)
-    });
-    let comments = here.iter().filter_map(|finding| ignored(asked, finding));
+    if here.is_empty() {
+        return Vec::new();
+    }
+    let (sources, secrets, opaque) = asked.folder.workspace.texts();
+    let view = View::new(sources, &secrets, &opaque);
+    let shown = asked.shown();
+    let fixes = here
+        .iter()
+        .filter_map(|finding| fixed(asked, &view, &shown, finding));
+    let comments = here
+        .iter()
+        .filter_map(|finding| ignored(asked, &shown, finding));
     fixes.chain(comments).collect()
 }
 
-/// The fix of a finding; `None` if it changes a text that is not current, or a secret.
-fn fixed(asked: &Asked<'_>, finding: &diagnostic::Diagnostic, fix: &Fix) -> Option<CodeAction> {
-    let (sources, secrets, opaque) = asked.folder.workspace.texts();
-    let view = View::new(sources, &secrets, &opaque);
+/// The fix of a finding; `None` without one, or if it changes a text that is not current, or a secret.
+fn fixed(
+    asked: &Asked<'_>,
+    view: &View<'_>,
+    shown: &Shown<'_>,
+    finding: &diagnostic::Diagnostic,
+) -> Option<CodeAction> {
+    let fix = finding.fix.as_ref()?;
+    let sources = asked.folder.workspace.sources();
     let is_possible = |edit: &diagnostic::TextEdit| {
         asked.is_current(edit.span)
             && sources.get(edit.span.file).decoded_from().is_none()
@@ -82,31 +94,31 @@ fn fixed(asked: &Asked<'_>, finding: &diagnostic::Diagnostic, fix: &Fix) -> Opti
         return None;
     }
     let edits = fix.edits.iter().map(|edit| (edit.span, edit.text.clone()));
+    let kind = CodeActionKind::QuickFix;
     Some(CodeAction {
         is_preferred: Some(fix.safety == Safety::Safe),
-        diagnostics: Some(vec![asked.shown().diagnostic(finding).1]),
-        ..action(
-            asked,
-            sentence(&fix.message),
-            CodeActionKind::QuickFix,
-            edits,
-        )
+        diagnostics: Some(vec![shown.diagnostic(finding).1]),
+        ..action(asked, sentence(&fix.message), kind, edits)
     })
 }
 
 /// A comment that suppresses a finding.
-fn ignored(asked: &Asked<'_>, finding: &diagnostic::Diagnostic) -> Option<CodeAction> {
+fn ignored(
+    asked: &Asked<'_>,
+    shown: &Shown<'_>,
+    finding: &diagnostic::Diagnostic,
+) -> Option<CodeAction> {
     let file = finding.primary.span.file;
     let source = asked.folder.workspace.sources().get(file);
     let (text, missed) = with_ignores(source, &[finding], REASON);
     if !missed.is_empty() || source.decoded_from().is_some() {
         return None;
     }
-    let (bytes, inserted) = difference(source.text(), &text);
-    let edit = (span(file, bytes), inserted.to_owned());
+    let [replaced, inserted] = differing_parts(source.text(), &text);
+    let edit = (span(file, replaced), text[inserted].to_owned());
     let title = format!("Ignore `{}` here, with a reason", finding.rule.name);
     Some(CodeAction {
-        diagnostics: Some(vec![asked.shown().diagnostic(finding).1]),
+        diagnostics: Some(vec![shown.diagnostic(finding).1]),
         ..action(asked, title, CodeActionKind::QuickFix, [edit])
     })
 }
@@ -114,13 +126,8 @@ fn ignored(asked: &Asked<'_>, finding: &diagnostic::Diagnostic) -> Option<CodeAc
 /// Documents in which the value at a byte can be set for fewer sites, with the value that it has there
 /// now.
 fn overrides(asked: &mut Asked<'_>, at: Span) -> Result<Vec<CodeAction>, Error> {
-    let found = asked.ask(|site| {
-        Answer::Is(place::in_data(site, at).map(|place| ValueQuestion {
-            schema: site.graph.recipe(place.doc).key.schema.to_string(),
-            name: site.graph.recipe(place.doc).key.name.to_string(),
-            path: place.location.to_string(),
-        }))
-    })?;
+    let found =
+        asked.ask(|site| Answer::Is(place::in_data(site, at).map(|place| place.question(site))))?;
     let chosen = asked.client.settings.site.clone();
     let is_wanted = |site: &str| chosen.as_deref().is_none_or(|chosen| chosen == site);
     let questions: Vec<(String, ValueQuestion)> = found
@@ -170,20 +177,6 @@ fn override_edit(
 fn span(file: FileId, bytes: Bytes<usize>) -> Span {
     let [start, end] = [bytes.start, bytes.end].map(crate::source::offset);
     Span::new(file, start, end)
-}
-
-/// The part of a text that differs from another, and what replaces it.
-fn difference<'t>(before: &str, after: &'t str) -> (Bytes<usize>, &'t str) {
-    let start = before.char_indices().zip(after.chars());
-    let start = start.take_while(|((_, one), other)| one == other).last();
-    let start = start.map_or(0, |((at, character), _)| at + character.len_utf8());
-    let [rest, new] = [&before[start..], &after[start..]];
-    let same = rest.chars().rev().zip(new.chars().rev());
-    let end: usize = same
-        .take_while(|(one, other)| one == other)
-        .map(|(one, _)| one.len_utf8())
-        .sum();
-    (start..before.len() - end, &after[start..after.len() - end])
 }
 
 /// An action that replaces texts.

@@ -10,7 +10,7 @@ use gen_lsp_types::{Location, Position, Range};
 use super::client::Client;
 use super::findings::Shown;
 use super::folder::{OpenedFolder, overlaid};
-use super::text::{Encoding, Lines};
+use super::text::{Encoding, Lines, differing_parts};
 use super::uri::uri_of;
 use super::worker::OpenDocuments;
 use crate::ask::uses::{self, NamedDocuments};
@@ -108,10 +108,7 @@ impl<'f> Asked<'f> {
 
     /// Stops a run together with the question.
     pub(super) fn control(&self) -> RunControl {
-        RunControl {
-            cancel: self.cancel.clone(),
-            ..RunControl::default()
-        }
+        RunControl::stopped_by(self.cancel)
     }
 
     /// Asks all sites that read the file; the answers, with the names of the sites.
@@ -194,16 +191,12 @@ fn moved(from: &str, to: &str, byte: usize) -> usize {
     if std::ptr::eq(from, to) {
         return byte;
     }
-    let same = |(one, other): &(char, char)| one == other;
-    let equal = from.chars().zip(to.chars()).take_while(same);
-    let before: usize = equal.map(|(one, _)| one.len_utf8()).sum();
-    let rest = from[before..].chars().rev().zip(to[before..].chars().rev());
-    let behind: usize = rest.take_while(same).map(|(one, _)| one.len_utf8()).sum();
-    if byte <= before {
+    let [before, after] = differing_parts(from, to);
+    if byte <= before.start {
         byte
-    } else if byte >= from.len() - behind {
-        to.len() - (from.len() - byte)
+    } else if byte >= before.end {
+        after.end + (byte - before.end)
     } else {
-        before
+        before.start
     }
 }

@@ -1,5 +1,7 @@
 //! The revision that the working tree is compared with.
 
+use std::time::Duration;
+
 use gen_lsp_types::{Location, Position, Range};
 use serde::Serialize;
 
@@ -7,11 +9,10 @@ use super::asked::Asked;
 use super::client::Settings;
 use super::text::number;
 use super::uri::uri_of;
-use crate::commands::compare::{self, ComparisonOutcome, ComparisonRequest, SitesToRead};
+use crate::commands::compare::{self, ComparisonRequest, SitesToRead};
+use crate::commands::reports::{Judge, report_of_changes};
 use crate::commands::sides::{ChosenSide, MergeBase, SideSelection};
 use crate::error::{Error, ErrorKind};
-use crate::report::View;
-use crate::report::model::{Report, ReportInput};
 use crate::report::tree::{ChangeNode, ChangeTree};
 use crate::source::{FileId, SharedTree, Source};
 use crate::yaml::{self, Node};
@@ -82,7 +83,7 @@ impl Asked<'_> {
     }
 }
 
-/// What the current state changes, compared with the base.
+/// Changes of the current state, compared with the base.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Changes {
@@ -115,7 +116,9 @@ pub(super) fn changes(asked: &mut Asked<'_>, _: serde_json::Value) -> Result<Cha
     let outcome = compare::run(&selection, &request, SitesToRead::Reached, &asked.control())?;
     let outcome =
         outcome.ok_or_else(|| Error::new(ErrorKind::Git, "missing revision to compare with"))?;
-    let tree = ChangeTree::of(&report(&outcome));
+    let criteria = (Judge::GATES, &request);
+    let (report, _) = report_of_changes(&outcome, criteria, &selection, Duration::ZERO);
+    let tree = ChangeTree::of(&report);
     let commit = outcome.sides.base.commit.as_deref().unwrap_or_default();
     let short: String = commit.chars().take(7).collect();
     Ok(Changes {
@@ -128,26 +131,6 @@ pub(super) fn changes(asked: &mut Asked<'_>, _: serde_json::Value) -> Result<Cha
             .map(|node| change(asked, node))
             .collect(),
     })
-}
-
-fn report(outcome: &ComparisonOutcome) -> Report {
-    let compared = &outcome.compared;
-    let findings = compared.without_rules();
-    let (comparison, consequences) = (&compared.comparison, &compared.consequences);
-    let run = ReportInput {
-        outputs: outcome.outputs,
-        ..ReportInput::of_comparison(
-            outcome.sides.clone(),
-            comparison,
-            consequences,
-            Some(&findings),
-        )
-    };
-    let checked = &compared.checked;
-    Report::new(
-        run,
-        &View::new(&checked.sources, &checked.secrets, &checked.opaque),
-    )
 }
 
 fn change(asked: &Asked<'_>, node: ChangeNode) -> Change {

@@ -26,13 +26,6 @@ pub(super) struct Shown<'s> {
 }
 
 impl Shown<'_> {
-    /// Whether all texts of a finding are still known; those of an earlier state may not be.
-    pub(super) fn is_known(&self, finding: &diagnostic::Diagnostic) -> bool {
-        let sources = self.workspace.sources();
-        let mut texts = std::iter::once(&finding.primary).chain(&finding.related);
-        texts.all(|label| sources.has(label.span.file))
-    }
-
     /// The file of a finding, and its diagnostic.
     pub(super) fn diagnostic(&self, finding: &diagnostic::Diagnostic) -> (PathBuf, Diagnostic) {
         let Location { range, .. } = self.location(finding.primary.span);
@@ -96,8 +89,7 @@ pub(super) fn report(asked: &Asked<'_>, params: DocumentDiagnosticParams) -> Fin
     let shown = asked.shown();
     let path = asked.folder.root.join(asked.file.as_str());
     let findings = asked.folder.findings.diagnostics.iter();
-    let known = findings.filter(|finding| shown.is_known(finding));
-    let found = known.map(|finding| shown.diagnostic(finding));
+    let found = findings.map(|finding| shown.diagnostic(finding));
     let items: Vec<Diagnostic> = found
         .filter(|(file, _)| *file == path)
         .map(|(_, diagnostic)| diagnostic)

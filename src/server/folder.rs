@@ -172,10 +172,7 @@ impl Folder {
         client: &Client,
         cancel: &Cancel,
     ) -> Result<(), Error> {
-        let control = RunControl {
-            cancel: cancel.clone(),
-            ..RunControl::default()
-        };
+        let control = RunControl::stopped_by(cancel);
         let (project, root) = self.project(open)?;
         let plan = project.plan(&control);
         match &mut self.opened {
@@ -184,6 +181,7 @@ impl Folder {
                 let files = changed.filter_map(|file| RepoPath::of_place(&opened.root, file));
                 opened.workspace.change(plan, &files.collect())?;
                 opened.project = project;
+                opened.drop_findings_of_freed_texts();
                 opened.names = None;
                 opened.base = None;
             }
@@ -268,6 +266,15 @@ impl Folder {
 }
 
 impl OpenedFolder {
+    /// Keeps the findings whose texts are still known: until the change is judged, they are shown.
+    fn drop_findings_of_freed_texts(&mut self) {
+        let sources = self.workspace.sources();
+        self.findings.diagnostics.retain(|finding| {
+            let mut texts = std::iter::once(&finding.primary).chain(&finding.related);
+            texts.all(|label| sources.has(label.span.file))
+        });
+    }
+
     /// How its findings are shown.
     pub(super) fn shown<'s>(&'s self, client: &Client) -> Shown<'s> {
         Shown {

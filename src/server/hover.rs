@@ -10,8 +10,7 @@ use super::asked::{Asked, SiteAnswers};
 use super::cursor::ignored_rule;
 use super::reach::line_of;
 use crate::ask::impact::SiteImpact;
-use crate::ask::place::{self, PlaceInData};
-use crate::ask::{ValueQuestion, effect, value};
+use crate::ask::{effect, place, value};
 use crate::check::{Answer, RenderedSite};
 use crate::commands::impact::of_sites;
 use crate::error::Error;
@@ -51,7 +50,7 @@ pub(super) fn answer(
     let table = configuration.consequences.clone();
     let armada = configuration.armada.clone();
     let found = asked.ask(|site| {
-        let value = place::in_data(site, at).map(|place| question(site, &place));
+        let value = place::in_data(site, at).map(|place| place.question(site));
         let value = match &value {
             Some(question) => value::answer(site, question).map(Some),
             None => Answer::Is(None),
@@ -70,9 +69,9 @@ pub(super) fn answer(
     Ok(text(asked, at, line, found).map(|text| hover(MarkupKind::PlainText, text)))
 }
 
-/// What a place is in one site.
+/// Contents of the window for one site.
 struct SiteWindow {
-    /// What the selector at the place finds; `None` elsewhere.
+    /// Result of the selector at the place; `None` elsewhere.
     parent: Option<Parent>,
     /// The final value, or an error if the site has none; `None` outside of data.
     value: Option<Result<ExplainedValue, Error>>,
@@ -85,16 +84,6 @@ struct SiteWindow {
 enum Parent {
     Found(DocKey, Span),
     Missing,
-}
-
-/// The value of a document's data as a question to each site.
-fn question(site: &RenderedSite<'_>, place: &PlaceInData) -> ValueQuestion {
-    let key = &site.graph.recipe(place.doc).key;
-    ValueQuestion {
-        schema: key.schema.to_string(),
-        name: key.name.to_string(),
-        path: place.location.to_string(),
-    }
 }
 
 fn parent_at(site: &RenderedSite<'_>, at: Span) -> Option<Parent> {

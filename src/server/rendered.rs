@@ -15,8 +15,9 @@ use crate::check::Answer;
 use crate::commands::Selection;
 use crate::commands::documents::DocumentGlobs;
 use crate::commands::render::{self, RenderRequest};
+use crate::commands::reports::view;
 use crate::error::{Error, ErrorKind};
-use crate::report::{self, DocumentOptions, View};
+use crate::report::{self, DocumentOptions};
 use crate::source::OverlaidTexts;
 
 /// Scheme of the addresses.
@@ -87,7 +88,7 @@ pub(super) fn documents_at(
     Ok(documents.collect())
 }
 
-/// What an address leads to.
+/// Target of an address.
 #[derive(Clone, Deserialize, Serialize)]
 pub(super) struct RenderedAddress {
     is_base: bool,
@@ -156,7 +157,7 @@ impl RenderedAddress {
             rendering => rendering?,
         };
         let checked = &rendering.checked;
-        let view = View::new(&checked.sources, &checked.secrets, &checked.opaque);
+        let view = view(checked);
         let options = DocumentOptions {
             show_secrets: false,
             with_origin: true,

@@ -99,6 +99,17 @@ impl<'t> Lines<'t> {
     }
 }
 
+/// The parts of two texts between their equal beginnings and ends.
+pub(super) fn differing_parts(one: &str, other: &str) -> [Bytes<usize>; 2] {
+    let same = |(one, other): &(char, char)| one == other;
+    let bytes = |(character, _): (char, char)| character.len_utf8();
+    let begin = one.chars().zip(other.chars()).take_while(same);
+    let start: usize = begin.map(bytes).sum();
+    let ends = one[start..].chars().rev().zip(other[start..].chars().rev());
+    let end: usize = ends.take_while(same).map(bytes).sum();
+    [start..one.len() - end, start..other.len() - end]
+}
+
 /// A count as LSP has it; nothing that is read is as long as its limit.
 pub(super) fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
