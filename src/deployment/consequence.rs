@@ -248,6 +248,15 @@ pub(crate) struct DeployedSide<'s> {
 }
 
 impl DeployedSide<'_> {
+    /// Actions that apply an output.
+    fn appliers(&self, doc: DocId) -> Appliers {
+        let schema = &self.graph.recipe(doc).key.schema;
+        match self.deployment.of_output(doc, schema) {
+            Deployed::By(appliers) => appliers,
+            Deployed::RenderedOnly | Deployed::NotKnown | Deployed::Other => Appliers::default(),
+        }
+    }
+
     /// Namespace and name of the release that a chart describes (armada `utils/release.py`).
     fn release_name(&self, chart: DocId) -> Option<ReleaseName> {
         let text = |doc: DocId, key: &str| self.rendered.data(doc)?.get(key)?.as_str();
@@ -483,10 +492,7 @@ impl Finding<'_> {
             self.unknown.insert(key.schema.clone());
             return;
         };
-        let appliers = match side.deployment.of_output(doc, &key.schema) {
-            Deployed::By(appliers) => appliers,
-            Deployed::RenderedOnly | Deployed::NotKnown | Deployed::Other => Appliers::default(),
-        };
+        let appliers = side.appliers(doc);
         let effect = self
             .effects
             .entry((number, key.clone()))
@@ -721,10 +727,7 @@ pub(crate) fn effects_of_value(
         };
         table.row(&changed)
     });
-    let appliers = match side.deployment.of_output(doc, &key.schema) {
-        Deployed::By(appliers) => appliers,
-        Deployed::RenderedOnly | Deployed::NotKnown | Deployed::Other => Appliers::default(),
-    };
+    let appliers = side.appliers(doc);
     rows.map(|(_, row)| (row.class, action(row, appliers, side.deployment)))
         .collect()
 }
