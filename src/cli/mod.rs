@@ -167,7 +167,7 @@ fn reject_arguments(
 fn server() -> Result<ExitCode, VerbFailure> {
     match server::serve_standard_streams() {
         Ok(Ended::Orderly) => Ok(ExitCode::SUCCESS),
-        Ok(Ended::Abrupt) => Ok(ExitCode::FAILURE),
+        Ok(Ended::Abrupt | Ended::Orphaned) => Ok(ExitCode::FAILURE),
         Err(error) => {
             let message = format!("the client breaks the protocol: {error}");
             let help = "an editor starts `layercake server`; `layercake lint` is for a terminal";

@@ -1,9 +1,9 @@
 //! `layercake server`: the findings of a site repository while it is edited, over the Language Server
 //! Protocol (LSP). All types of LSP are in this module.
 //!
-//! The main thread reads messages, keeps the texts of open documents and answers at once. Another
-//! thread reads and judges what a change reaches, once no other change follows; a change while it does
-//! so cancels it. It starts no program, reads no network, and writes no file.
+//! The main thread reads messages and keeps the texts of open documents. Another thread reads changes,
+//! answers questions, and judges what a change reaches once no other follows; a change while it does so
+//! cancels it. It starts no program, reads no network, and writes no file.
 
 mod actions;
 mod asked;
@@ -63,8 +63,10 @@ use crate::source::wait_for_end;
 pub enum Ended {
     /// The client shut the server down, and asked it to exit.
     Orderly,
-    /// The client asked it to exit without a shutdown, or went away.
+    /// The client asked it to exit without a shutdown, or closed its streams.
     Abrupt,
+    /// The process of the client ended; its streams may be open.
+    Orphaned,
 }
 
 /// Serves a client on standard input and output until it exits or closes them.
@@ -73,10 +75,13 @@ pub enum Ended {
 /// If the client breaks the protocol before it is initialized.
 pub fn serve_standard_streams() -> Result<Ended, ProtocolError> {
     let (connection, threads) = Connection::stdio();
-    let ended = serve(connection);
-    // The threads end with the streams; a broken one has no reader for an error.
-    drop(threads.join());
-    ended
+    let ended = serve(connection)?;
+    // The threads end with the streams, which another process may hold open.
+    if ended != Ended::Orphaned {
+        // A broken stream has no reader for an error.
+        drop(threads.join());
+    }
+    Ok(ended)
 }
 
 /// Serves a client.
@@ -260,7 +265,7 @@ impl Session {
         loop {
             let message = select! {
                 recv(messages) -> message => message,
-                recv(gone) -> _ => return Ended::Abrupt,
+                recv(gone) -> _ => return Ended::Orphaned,
             };
             match message {
                 Ok(Message::Request(request)) => self.answer(request),

@@ -28,6 +28,7 @@ mod log;
 mod nested;
 mod origin;
 mod outputs;
+pub mod piped;
 mod provenance;
 mod repositories;
 pub mod screens;

@@ -1,48 +1,32 @@
 //! The program `layercake mcp`.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdout, Stdio};
+use std::io::{BufRead as _, Write as _};
 
 use serde_json::{Value as Json, json};
 
 use super::client::call;
 use crate::cli::Sandbox;
+use crate::cli::piped::Piped;
 
-struct Program {
-    process: Child,
-    output: BufReader<ChildStdout>,
-}
+struct Program(Piped);
 
 impl Program {
     fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
-        let mut process = sandbox
-            .command(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let output = BufReader::new(process.stdout.take().unwrap());
-        Self { process, output }
+        Self(Piped::start(sandbox, arguments))
     }
 
     fn ask(&mut self, message: &str) -> Json {
-        let input = self.process.stdin.as_mut().unwrap();
+        let input = self.0.input();
         writeln!(input, "{message}").unwrap();
         input.flush().unwrap();
         let mut line = String::new();
-        self.output.read_line(&mut line).unwrap();
+        self.0.output.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap()
     }
 
     /// Exit code after the end of its input, and standard error.
-    fn end(mut self) -> (Option<i32>, String) {
-        drop(self.process.stdin.take());
-        let output = self.process.wait_with_output().unwrap();
-        (
-            output.status.code(),
-            String::from_utf8(output.stderr).unwrap(),
-        )
+    fn end(self) -> (Option<i32>, String) {
+        self.0.end()
     }
 }
 

@@ -1,35 +1,26 @@
 //! The program `layercake server`.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdout, Stdio};
+use std::io::{BufRead, Read, Write};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
 use super::client::uri;
 use crate::cli::Sandbox;
+use crate::cli::piped::Piped;
 
 /// A running server.
-struct Server {
-    process: Child,
-    output: BufReader<ChildStdout>,
-}
+struct Server(Piped);
 
 impl Server {
     fn start(sandbox: &Sandbox) -> Self {
-        let mut process = sandbox
-            .command(&["server", "--stdio"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let output = BufReader::new(process.stdout.take().unwrap());
-        Self { process, output }
+        Self(Piped::start(sandbox, &["server", "--stdio"]))
     }
 
     fn send(&mut self, message: &Json) {
         let text = message.to_string();
-        let input = self.process.stdin.as_mut().unwrap();
+        let input = self.0.input();
         write!(input, "Content-Length: {}\r\n\r\n{text}", text.len()).unwrap();
         input.flush().unwrap();
     }
@@ -38,7 +29,7 @@ impl Server {
         let mut length = 0;
         loop {
             let mut line = String::new();
-            self.output.read_line(&mut line).unwrap();
+            self.0.output.read_line(&mut line).unwrap();
             match line.trim().split_once(": ") {
                 Some(("Content-Length", number)) => length = number.parse().unwrap(),
                 Some(_) => {}
@@ -46,14 +37,19 @@ impl Server {
             }
         }
         let mut text = vec![0; length];
-        self.output.read_exact(&mut text).unwrap();
+        self.0.output.read_exact(&mut text).unwrap();
         serde_json::from_slice(&text).unwrap()
     }
 
     fn initialize(&mut self, sandbox: &Sandbox) {
+        self.initialize_for(sandbox, &Json::Null);
+    }
+
+    /// Initializes it for a client with this process.
+    fn initialize_for(&mut self, sandbox: &Sandbox, process: &Json) {
         let folder = json!({"uri": uri(&sandbox.root), "name": "sites"});
         let params = json!({
-            "processId": null, "rootUri": null, "capabilities": {}, "workspaceFolders": [folder],
+            "processId": process, "rootUri": null, "capabilities": {}, "workspaceFolders": [folder],
         });
         self.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
         assert_eq!(self.receive()["result"]["serverInfo"]["name"], "layercake");
@@ -61,13 +57,8 @@ impl Server {
     }
 
     /// Exit code, after the end of its input, and what it said on standard error.
-    fn end(mut self) -> (Option<i32>, String) {
-        drop(self.process.stdin.take());
-        let output = self.process.wait_with_output().unwrap();
-        (
-            output.status.code(),
-            String::from_utf8(output.stderr).unwrap(),
-        )
+    fn end(self) -> (Option<i32>, String) {
+        self.0.end()
     }
 }
 
@@ -100,6 +91,27 @@ fn end_of_input_ends_it() {
     let mut server = Server::start(&sandbox);
     server.initialize(&sandbox);
     assert_eq!(server.end(), (Some(1), String::new()));
+}
+
+/// The input stays open, as if another process had it, too.
+#[cfg(unix)]
+#[test]
+fn end_of_the_process_of_the_client_ends_it() {
+    let sandbox = Sandbox::with_sites();
+    let mut client = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+    let mut server = Server::start(&sandbox);
+    server.initialize_for(&sandbox, &json!(client.id()));
+    client.kill().unwrap();
+    client.wait().unwrap();
+    let killed = Instant::now();
+    let code = loop {
+        if let Some(status) = server.0.process.try_wait().unwrap() {
+            break status.code();
+        }
+        assert!(killed.elapsed() < Duration::from_secs(2), "it still runs");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(code, Some(1));
 }
 
 /// Code of LSP.
