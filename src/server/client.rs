@@ -1,4 +1,4 @@
-//! What a client can do, and what its user set.
+//! Capabilities of a client, and settings of its user.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI32;
@@ -91,9 +91,9 @@ impl Client {
         self.can("/workspace/didChangeWatchedFiles/dynamicRegistration")
     }
 
-    /// Whether it asks for the findings of open documents.
+    /// Whether it asks for the findings of open documents, also after an edit elsewhere changed them.
     pub(super) fn pulls_diagnostics(&self) -> bool {
-        self.can("/textDocument/diagnostic")
+        self.can("/textDocument/diagnostic") && self.can("/workspace/diagnostics/refreshSupport")
     }
 }
 

@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use layercake::server::{self, Ended};
-use lsp_server::{Connection, Message, Notification, Request, RequestId};
+use lsp_server::{Connection, Message, Notification, Request, RequestId, Response};
 use serde_json::{Value as Json, json};
 
 /// Time after which a test fails.
@@ -88,13 +88,20 @@ impl Client {
                     return response.response_result.map_err(|error| error.code);
                 }
                 Message::Notification(notification) => self.take(notification),
-                Message::Request(request) => panic!("unexpected {request:?}"),
+                Message::Request(request) => self.answer(request),
             }
         }
     }
 
     fn receive(&self) -> Option<Message> {
         self.connection().receiver.recv_timeout(PATIENCE).ok()
+    }
+
+    /// Answers a request of the server, which only asks this client to ask again.
+    fn answer(&self, request: Request) {
+        assert_eq!(request.method, "workspace/diagnostic/refresh");
+        let response = Response::new_ok(request.id, ());
+        self.connection().sender.send(response.into()).unwrap();
     }
 
     fn take(&mut self, notification: Notification) {
@@ -120,6 +127,7 @@ impl Client {
             assert!(begin.elapsed() < PATIENCE, "{what}: {:#?}", self.published);
             match self.receive() {
                 Some(Message::Notification(notification)) => self.take(notification),
+                Some(Message::Request(request)) => self.answer(request),
                 Some(other) => panic!("unexpected {other:?}"),
                 None => panic!("{what}: {:#?} {:?}", self.published, self.messages),
             }

@@ -192,6 +192,7 @@ fn findings_of_open_documents_are_asked_for() {
     let capabilities = json!({
         "general": {"positionEncodings": ["utf-8"]},
         "textDocument": {"diagnostic": {}},
+        "workspace": {"diagnostics": {"refreshSupport": true}},
     });
     let (mut client, result) = Client::with_capabilities(&[&sandbox.root], capabilities);
     let provider = &result["capabilities"]["diagnosticProvider"];
@@ -231,6 +232,33 @@ fn findings_of_open_documents_are_asked_for() {
     // Once it is closed, they are pushed.
     client.close(&sandbox.path(file));
     super::findings::wait_for(&mut client, &sandbox.root, &after);
+}
+
+/// A client that cannot be asked to ask again, such as Neovim 0.11, would show old findings of an open
+/// document after an edit elsewhere.
+#[test]
+fn findings_are_pushed_to_a_client_that_does_not_ask_again() {
+    let sandbox = examples();
+    let capabilities = json!({
+        "general": {"positionEncodings": ["utf-8"]},
+        "textDocument": {"diagnostic": {}},
+    });
+    let (mut client, result) = Client::with_capabilities(&[&sandbox.root], capabilities);
+    assert_eq!(result["capabilities"].get("diagnosticProvider"), None);
+    let child = sandbox.path("site/north/charts/keystone.yaml");
+    client.open(&child, &fs::read_to_string(&child).unwrap());
+    let file = "type/cloud/charts/keystone.yaml";
+    let text = fs::read_to_string(sandbox.path(file)).unwrap();
+    let renamed = text.replace("name: keystone-cloud", "name: keystone-clouds");
+    client.open(&sandbox.path(file), &renamed);
+    sandbox.write(file, renamed);
+    let expected = linted(&sandbox);
+    assert!(
+        expected
+            .iter()
+            .any(|line| line.starts_with("site/north/charts/keystone.yaml"))
+    );
+    super::findings::wait_for(&mut client, &sandbox.root, &expected);
 }
 
 #[test]
