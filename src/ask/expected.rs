@@ -1,4 +1,4 @@
-//! What can be written at a place of a document, by the keys around it.
+//! Texts that are expected at a place of a document, by the keys around it.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub(crate) enum Expected {
 const MAX_PATHS: usize = 5_000;
 
 impl Expected {
-    /// What is expected at a path such as `metadata.substitutions[].src.name`; `None` where any text can
+    /// The kind that is expected at a path such as `metadata.substitutions[].src.name`; `None` where any text can
     /// be. `sibling` returns the scalars of the same mapping, `document` is that of the place.
     pub(crate) fn at(
         path: &str,
@@ -67,7 +67,7 @@ impl Expected {
         }
     }
 
-    /// What documents offer; empty for the kinds that need a rendered site or the layout.
+    /// Texts that documents offer; empty for the kinds that need a rendered site or the layout.
     pub(crate) fn offered<'d>(
         &self,
         documents: impl Iterator<Item = &'d Document>,

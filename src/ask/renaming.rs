@@ -6,7 +6,7 @@ use crate::source::{DocKey, Span};
 use crate::system::deckhand::document::Document;
 use crate::yaml::{Key, Mapping};
 
-/// What can be renamed.
+/// A name that can be changed.
 pub(crate) enum Renamed {
     /// All documents of a schema with this name.
     Document { schema: String, name: String },
@@ -15,7 +15,7 @@ pub(crate) enum Renamed {
 }
 
 impl Renamed {
-    /// What is named at a byte of a document, and the text of the name there.
+    /// The name at a byte of a document, and its text there.
     pub(crate) fn at(around: &Document, at: Span) -> Option<(Self, Span)> {
         if touches(around.name_span, at) {
             return Some((Self::document(&around.key), around.name_span));

@@ -26,7 +26,7 @@ const PART_BYTES: usize = 2_600;
 /// A JSON object. Its values stay text, so that each number has all of its digits.
 pub(super) type Object = IndexMap<String, Box<RawValue>>;
 
-/// What keeps an answer from being everything that there is to know.
+/// Reason why an answer is not everything that there is to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Gap {
     /// Without a base, findings are not known to be new.

@@ -1,4 +1,4 @@
-//! What each tool calls, and which fields of the printed JSON have nothing of the repository.
+//! The verbs that the tools call, and the fields of their JSON that have nothing of the repository.
 
 use std::time::{Duration, SystemTime};
 

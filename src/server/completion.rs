@@ -16,7 +16,7 @@ use crate::source::FileId;
 use crate::system::deckhand::layout::Layout;
 use crate::yaml::{self, Mapping, Node};
 
-/// What can be written at a place; nothing where any text can be.
+/// Texts that are expected at a place; nothing where any text can be.
 pub(super) fn answer(
     asked: &mut Asked<'_>,
     params: CompletionParams,

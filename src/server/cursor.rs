@@ -10,7 +10,7 @@ pub(super) struct Cursor {
     pub(super) path: String,
     /// Whether a value is typed, not a key.
     pub(super) is_value: bool,
-    /// What is typed so far, up to the place.
+    /// Text that is typed so far, up to the place.
     pub(super) typed: Bytes<usize>,
     /// Scalars of the same mapping, by key.
     pub(super) siblings: Vec<(String, String)>,

@@ -76,7 +76,7 @@ pub(super) fn subtypes(asked: &mut Asked<'_>, of: OfItem) -> Result<Vec<CallHier
     Ok(children.into_iter().map(|(child, _)| child).collect())
 }
 
-/// Which related documents are asked for.
+/// Kind of the related documents.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Users,

@@ -1,4 +1,4 @@
-//! What a line or a document reaches: the answer of `impact FILE:LINE`.
+//! Reach of a line or a document: the answer of `impact FILE:LINE`.
 
 use std::collections::BTreeSet;
 

@@ -21,7 +21,7 @@ pub(super) struct Prepared {
     placeholder: String,
 }
 
-/// What is renamed at a place; nothing elsewhere.
+/// The name at a place; nothing elsewhere.
 pub(super) fn prepare(
     asked: &mut Asked<'_>,
     at: TextDocumentPositionParams,
@@ -77,7 +77,7 @@ fn refusal(asked: &Asked<'_>, new: &Renamed, texts: &BTreeSet<Span>) -> Option<S
     ))
 }
 
-/// What is named at a place, and the text of the name there.
+/// The name at a place, and its text there.
 fn renamed_at(
     asked: &mut Asked<'_>,
     at: TextDocumentPositionParams,

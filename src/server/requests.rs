@@ -77,7 +77,7 @@ impl From<Error> for Refusal {
 
 type Handler = fn(Question<'_>) -> Result<Value, Refusal>;
 
-/// What answers a method; `None` for an unknown one.
+/// Handler of a method; `None` for an unknown one.
 fn handler(method: &str) -> Option<Handler> {
     Some(match LspRequestMethod::from(method) {
         LspRequestMethod::TextDocumentHover => |it| it.reply(hover::answer),

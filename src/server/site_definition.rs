@@ -1,4 +1,4 @@
-//! What a site's definition names: its type, and further repositories.
+//! The type that a site's definition names.
 
 use gen_lsp_types::{DocumentLink, DocumentLinkParams, Location, Position, Range};
 

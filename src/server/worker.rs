@@ -28,7 +28,7 @@ use crate::guard::{Place, guarded};
 /// Time without a further change after which changes are judged.
 const QUIET: Duration = Duration::from_millis(20);
 
-/// What the client sent.
+/// Event from the client.
 pub(super) enum Event {
     /// A document was opened or edited, or closed.
     Document {
@@ -67,7 +67,7 @@ pub(super) struct Worker {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the thread does, and how to stop it.
+/// Current work of the thread, and the handle to stop it.
 #[derive(Default)]
 struct CurrentWork {
     cancel: Cancel,

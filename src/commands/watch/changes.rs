@@ -19,7 +19,7 @@ pub(super) struct Changes {
     _watcher: RecommendedWatcher,
 }
 
-/// What changed.
+/// Changed files.
 pub(super) enum Changed {
     /// These files and folders.
     Paths(BTreeSet<PathBuf>),

@@ -33,7 +33,7 @@ pub struct Watch {
     last: Option<Report>,
 }
 
-/// What a change did.
+/// Effect of a change.
 #[derive(Debug)]
 pub struct WatchStep {
     /// Report with the new findings only.
