@@ -29,9 +29,9 @@ mod worker;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::thread;
+use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, bounded, never, select};
+use crossbeam_channel::RecvTimeoutError;
 use gen_lsp_types::{
     CancelParams, ChangeNotifications, CodeActionKind, CodeActionOptions, CodeLensOptions,
     CompletionOptions, ConfigurationItem, ConfigurationParams, ConfigurationRequest,
@@ -56,7 +56,10 @@ use self::requests::Refusal;
 use self::text::{Encoding, Lines};
 use self::uri::path_of;
 use self::worker::{Event, OpenDocument, Worker};
-use crate::source::wait_for_end;
+use crate::source::is_running;
+
+/// Time without messages after which a session looks whether its client still runs.
+const CLIENT_CHECK: Duration = Duration::from_secs(1);
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,13 +107,15 @@ pub fn serve(connection: Connection) -> Result<Ended, ProtocolError> {
             return Ok(Ended::Abrupt);
         }
     };
+    // An id that is unknown here says nothing about the client, as outside of a container.
+    let process = params.process_id.filter(|process| is_running(*process));
     let result = serde_json::to_value(capabilities(&client)).expect("capabilities are JSON");
     if connection.initialize_finish(id, result).is_err() {
         return Ok(Ended::Abrupt);
     }
     let mut session = Session {
         worker: Worker::start(client.clone()),
-        is_client_gone: end_of(params.process_id),
+        process,
         connection,
         client,
         documents: BTreeMap::new(),
@@ -126,25 +131,6 @@ pub fn serve(connection: Connection) -> Result<Ended, ProtocolError> {
     let ended = session.run();
     session.worker.stop();
     Ok(ended)
-}
-
-/// Disconnected when a process ends.
-fn end_of(process: Option<i32>) -> Receiver<()> {
-    let Some(process) = process else {
-        return never();
-    };
-    let (alive, ended) = bounded(0);
-    let watch = move || {
-        wait_for_end(process);
-        drop::<Sender<()>>(alive);
-    };
-    // Without it, the end of the streams ends the session.
-    drop(
-        thread::Builder::new()
-            .name("client".to_owned())
-            .spawn(watch),
-    );
-    ended
 }
 
 fn capabilities(client: &Client) -> InitializeResult {
@@ -248,8 +234,8 @@ fn folders(params: &InitializeParams) -> Vec<PathBuf> {
 /// A session with a client.
 struct Session {
     connection: Connection,
-    /// Disconnected when the process of the client ends.
-    is_client_gone: Receiver<()>,
+    /// Id of the process whose end ends the session.
+    process: Option<i32>,
     client: Client,
     /// Id of the request for settings that the client has not answered yet.
     settings_request: Option<RequestId>,
@@ -260,19 +246,15 @@ struct Session {
 
 impl Session {
     fn run(&mut self) -> Ended {
-        let messages = self.connection.receiver.clone();
-        let gone = self.is_client_gone.clone();
         loop {
-            let message = select! {
-                recv(messages) -> message => message,
-                recv(gone) -> _ => return Ended::Orphaned,
-            };
-            match message {
+            match self.connection.receiver.recv_timeout(CLIENT_CHECK) {
                 Ok(Message::Request(request)) => self.answer(request),
                 Ok(Message::Notification(notification)) if notification.method == "exit" => break,
                 Ok(Message::Notification(notification)) => self.take(notification),
                 Ok(Message::Response(response)) => self.take_response(response),
-                Err(_) => break,
+                Err(RecvTimeoutError::Timeout) if self.is_client_gone() => return Ended::Orphaned,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
             }
         }
         if self.is_shut_down {
@@ -280,6 +262,10 @@ impl Session {
         } else {
             Ended::Abrupt
         }
+    }
+
+    fn is_client_gone(&self) -> bool {
+        self.process.is_some_and(|process| !is_running(process))
     }
 
     /// Asks the client to report changed files: the sets of cloud-init can contain any file.

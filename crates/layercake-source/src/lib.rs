@@ -73,7 +73,7 @@ pub use nested::Nested;
 #[cfg(feature = "files")]
 pub use path::RepoPath;
 #[cfg(feature = "files")]
-pub use process::wait_for_end;
+pub use process::is_running;
 pub use span::{FileId, LineIndex, NumberedInput, Position, Span, Spanned, offset};
 #[cfg(feature = "files")]
 pub use text::{Encoding, Source, SourceMap, TextFault};
