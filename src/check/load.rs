@@ -353,6 +353,7 @@ impl Loaded {
             }
         }
         self.known.retain(|_, file| read.contains(file));
+        self.schemas.keep_files(|file| read.contains(&file));
     }
 
     /// Forgets which content changed files have.
@@ -368,6 +369,7 @@ impl Loaded {
     /// Frees the documents of all other files; their secret spans are kept.
     pub(super) fn keep_files(&mut self, files: &FileSet) {
         self.known.retain(|_, file| files.contains(file));
+        self.schemas.keep_files(|file| files.contains(&file));
         for (index, file) in self.files.iter_mut().enumerate() {
             if !files.contains(&FileId::new(offset(index))) {
                 let LoadedFile {

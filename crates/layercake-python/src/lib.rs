@@ -207,6 +207,12 @@ impl Patterns {
         Ok(pattern)
     }
 
+    /// Frees the patterns that only this cache has.
+    pub fn forget_unused(&self) {
+        self.known()
+            .retain(|_, pattern| Arc::strong_count(&pattern.inner) > 1);
+    }
+
     fn known(&self) -> MutexGuard<'_, HashMap<Box<str>, Pattern, foldhash::fast::RandomState>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -14,7 +14,7 @@ use crate::schema::{Schema, SchemaFault, SchemaProblem, Violation};
 use crate::source::{FileId, SourceMap};
 use crate::system::deckhand::read::is_usable_schema_name;
 use crate::system::heat::{GroupViolation, Groups, Versions};
-use crate::yaml::{self, Mapping, Node, Value};
+use crate::yaml::{self, Node, Value};
 
 /// A schema and its problems.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ pub(crate) struct GroupsBeside {
 }
 
 /// A schema, data, and its violations if there are any.
-type Validated = (Arc<Compiled>, Arc<Mapping>, Option<Arc<Refusal>>);
+type Validated = (Arc<Compiled>, Node, Option<Arc<Refusal>>);
 
 /// Cell for groups, filled by the first user.
 type GroupsSlot = Arc<OnceLock<Arc<Groups>>>;
@@ -204,9 +204,29 @@ impl Schemas {
             return refusal.clone();
         }
         let refusal = validate();
-        validated().insert(pair, (compiled.clone(), written.clone(), refusal.clone()));
+        let data = document.data.clone();
+        validated().insert(pair, (compiled.clone(), data, refusal.clone()));
         refusal
     }
+
+    /// Frees what is known about the texts of all other files.
+    pub(crate) fn keep_files(&mut self, is_kept: impl Fn(FileId) -> bool) {
+        let known = unlocked(&mut self.known);
+        known.retain(|_, place| {
+            place
+                .get()
+                .is_none_or(|schema| is_kept(schema.root.span.file))
+        });
+        unlocked(&mut self.validated).retain(|_, (_, data, _)| is_kept(data.span.file));
+        // Groups are of known schemas, or of none.
+        unlocked(&mut self.groups)
+            .retain(|(identity, _), _| *identity == 0 || known.contains_key(identity));
+        self.patterns.forget_unused();
+    }
+}
+
+fn unlocked<T>(known: &mut Mutex<T>) -> &mut T {
+    known.get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Violations of a schema by a document.

@@ -56,6 +56,28 @@ impl Server {
         self.send(&json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}));
     }
 
+    fn notify(&mut self, method: &str, params: &Json) {
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    /// Waits for the findings of a document.
+    fn wait_for_findings(&mut self, id: usize, document: &str) {
+        let params = json!({"textDocument": {"uri": document}});
+        let method = "textDocument/diagnostic";
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        while self.receive()["id"] != id {}
+    }
+
+    /// Resident memory in KiB.
+    #[cfg(target_os = "linux")]
+    fn memory(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.process.id()));
+        let status = status.unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok())
+            .unwrap()
+    }
+
     /// Exit code, after the end of its input, and what it said on standard error.
     fn end(self) -> (Option<i32>, String) {
         self.0.end()
@@ -125,4 +147,46 @@ fn message_before_it_is_initialized_is_refused() {
     assert_eq!(server.receive()["error"]["code"], NOT_INITIALIZED);
     server.initialize(&sandbox);
     assert_eq!(server.end().0, Some(1));
+}
+
+/// A schema and the documents that it validates, with values that are new in each edit.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_edits() {
+    let sandbox = Sandbox::with_sites();
+    let text = |edit: usize| {
+        let schema = format!(
+            "---\nschema: deckhand/DataSchema/v1\nmetadata:\n  schema: metadata/Control/v1\n  \
+             name: example/List/v1\ndata:\n  $schema: http://json-schema.org/schema#\n  \
+             additionalProperties: {{pattern: '^(a|b{edit})*'}}\n"
+        );
+        let document = "---\nschema: example/List/v1\nmetadata:\n  schema: metadata/Document/v1\n  \
+                        name: list\n  layeringDefinition: {abstract: false, layer: global}\ndata:\n";
+        let values =
+            (0..2_000).map(|key| format!("  key-{key}: some long text of the edit {edit}\n"));
+        [schema, document.to_owned()]
+            .into_iter()
+            .chain(values)
+            .collect::<String>()
+    };
+    sandbox.write("global/list.yaml", &text(0));
+    let document = uri(&sandbox.root.join("global/list.yaml"));
+
+    let mut server = Server::start(&sandbox);
+    server.initialize(&sandbox);
+    let item = json!({"uri": document, "languageId": "yaml", "version": 0, "text": text(0)});
+    server.notify("textDocument/didOpen", &json!({"textDocument": item}));
+    let mut edit_until = |edits: std::ops::Range<usize>| {
+        for edit in edits {
+            let changes = [json!({"text": text(edit)})];
+            let of = json!({"uri": document, "version": edit});
+            let params = json!({"textDocument": of, "contentChanges": changes});
+            server.notify("textDocument/didChange", &params);
+            server.wait_for_findings(edit, &document);
+        }
+        server.memory()
+    };
+    let before = edit_until(2..12);
+    let after = edit_until(12..100);
+    assert!(after * 5 < before * 6, "{before} KiB, then {after} KiB");
 }
