@@ -347,6 +347,12 @@ impl Workspace {
         current.map_or(earlier, |(current, _)| *current)
     }
 
+    /// Number of contents that were read, including those that are freed. Later ones have higher
+    /// indexes.
+    pub(crate) fn texts_read(&self) -> usize {
+        self.loaded.files_read()
+    }
+
     /// Documents of a content.
     pub(crate) fn documents_of(&self, file: FileId) -> &[Document] {
         &self.loaded.file(file).documents

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gen_lsp_types::{Location, Position, Range};
+use gen_lsp_types::{DocumentSymbolParams, Location, Position, Range};
 use serde::Serialize;
 
 use super::asked::Asked;
@@ -106,8 +106,8 @@ struct Change {
 /// Method of this protocol's own: what the current state changes.
 pub(super) const CHANGES: &str = "layercake/changes";
 
-/// Answers [`CHANGES`].
-pub(super) fn changes(asked: &mut Asked<'_>, _: serde_json::Value) -> Result<Changes, Error> {
+/// Answers [`CHANGES`], whose parameters name any document of the folder.
+pub(super) fn changes(asked: &mut Asked<'_>, _: DocumentSymbolParams) -> Result<Changes, Error> {
     let selection = asked.selection();
     let request = ComparisonRequest {
         wanted: asked.client.settings.sides(),

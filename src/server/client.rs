@@ -73,11 +73,15 @@ impl Client {
         drop(self.sender.send(response.into()));
     }
 
-    /// Asks it to ask again for what changes elsewhere may have changed.
-    pub(super) fn refresh(&self) {
+    /// Asks it to ask again for findings.
+    pub(super) fn refresh_findings(&self) {
         if self.can("/workspace/diagnostics/refreshSupport") {
             self.request::<DiagnosticRefreshRequest>(());
         }
+    }
+
+    /// Asks it to ask again for lenses and inlay hints.
+    pub(super) fn refresh_reach(&self) {
         if self.can("/workspace/codeLens/refreshSupport") {
             self.request::<CodeLensRefreshRequest>(());
         }

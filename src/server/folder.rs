@@ -59,6 +59,8 @@ pub(super) struct OpenedFolder {
     pub(super) base: Option<BaseFiles>,
     /// Findings of the last judged state.
     pub(super) findings: Findings,
+    /// Number of texts that were read then.
+    texts_judged: usize,
     /// Its documents and the texts that name them, once a question needed them.
     pub(super) names: Option<Arc<NamedDocuments>>,
 }
@@ -135,6 +137,16 @@ impl Folder {
         self.state < FolderState::Judged
     }
 
+    /// Whether a file has a text that is not judged yet.
+    pub(super) fn is_unjudged(&self, file: &Path) -> bool {
+        let text = |opened: &OpenedFolder| {
+            let path = RepoPath::of_place(&opened.root, file)?;
+            let [current, _] = opened.workspace.contents_of(&path)?;
+            Some(current.index() >= opened.texts_judged)
+        };
+        self.is_outdated() && self.opened.as_ref().and_then(text).unwrap_or_default()
+    }
+
     /// Forgets what was read, after a failure of layercake.
     pub(super) fn fail(&mut self) {
         self.opened = None;
@@ -197,6 +209,7 @@ impl Folder {
                     project,
                     base: None,
                     findings: Findings::default(),
+                    texts_judged: 0,
                     names: None,
                 });
             }
@@ -218,6 +231,7 @@ impl Folder {
         // The handle of the run that read the files may be cancelled since.
         opened.workspace.stopped_by(cancel);
         opened.findings = opened.workspace.findings()?;
+        opened.texts_judged = opened.workspace.texts_read();
         let shown = opened.shown(client);
         let mut found = Published::new();
         for finding in &opened.findings.diagnostics {

@@ -1,5 +1,7 @@
 //! Questions of the client, by method.
 
+use std::path::PathBuf;
+
 use gen_lsp_types::{ExecuteCommandParams, LspRequestMethod, TextDocumentContentParams, Uri};
 use lsp_server::{ErrorCode, Request};
 use serde::Serialize;
@@ -115,9 +117,14 @@ pub(super) fn is_known(method: &str) -> bool {
     handler(method).is_some()
 }
 
-/// Whether an answer needs the findings of the current state.
-pub(super) fn needs_findings(method: &str) -> bool {
-    LspRequestMethod::from(method) == LspRequestMethod::TextDocumentDiagnostic
+/// Whether a question waits for findings: of the current state, or of the text that it is about.
+pub(super) fn waits_for_findings(request: &Request, folders: &[Folder]) -> bool {
+    match LspRequestMethod::from(&*request.method) {
+        LspRequestMethod::TextDocumentDiagnostic => folders.iter().any(Folder::is_outdated),
+        LspRequestMethod::TextDocumentCodeAction => file(&request.params)
+            .is_some_and(|file| folders.iter().any(|folder| folder.is_unjudged(&file))),
+        _ => false,
+    }
 }
 
 impl<'q> Question<'q> {
@@ -148,7 +155,7 @@ impl<'q> Question<'q> {
         answer: fn(&Asked<'_>, P) -> R,
     ) -> Result<Value, Refusal> {
         let params = parsed(&self.request.params)?;
-        let is_report = needs_findings(&self.request.method);
+        let is_report = self.request.method == "textDocument/diagnostic";
         Ok(match self.asked() {
             Some(asked) => value_of(answer(&asked, params)),
             // The only answer that cannot be null.
@@ -195,7 +202,7 @@ impl<'q> Question<'q> {
 
     /// The question about its file, in the folder that has it.
     fn asked(self) -> Option<Asked<'q>> {
-        let path = path_of(&address(&self.request.params)?)?;
+        let path = file(&self.request.params)?;
         let folders = self.folders.iter_mut();
         let mut opened = folders.filter_map(|folder| folder.opened.as_mut());
         let (file, folder) =
@@ -221,8 +228,8 @@ fn value_of(answer: impl Serialize) -> Value {
     serde_json::to_value(answer).expect("answers are JSON")
 }
 
-/// Address of the file that parameters are about.
-fn address(params: &Value) -> Option<Uri> {
+/// The file that parameters are about.
+fn file(params: &Value) -> Option<PathBuf> {
     const POINTERS: [&str; 4] = [
         "/textDocument/uri",
         "/item/uri",
@@ -230,5 +237,5 @@ fn address(params: &Value) -> Option<Uri> {
         "/arguments/0/textDocument/uri",
     ];
     let address = POINTERS.iter().find_map(|pointer| params.pointer(pointer));
-    address.and_then(Value::as_str).map(Uri::from)
+    path_of(&Uri::from(address?.as_str()?))
 }

@@ -241,13 +241,13 @@ impl Judge {
                     Some(document) => self.documents.insert(path.clone(), document),
                     None => self.documents.remove(&path),
                 };
-                if was_open != is_open && self.client.pulls_diagnostics() {
+                if was_open != is_open {
                     self.hand_over(&path, is_open);
                 }
             }
             Event::Files(files) => {
                 if files.iter().any(|file| is_of_git(file)) {
-                    self.client.refresh();
+                    self.client.refresh_reach();
                 }
                 for folder in &mut self.folders {
                     for file in &files {
@@ -258,7 +258,7 @@ impl Judge {
             Event::Folders { added, removed } => self.change_folders(added, &removed),
             Event::Settings(settings) => {
                 self.client.settings = settings;
-                self.client.refresh();
+                self.client.refresh_reach();
             }
             Event::Question(request) => self.questions.push(request),
             Event::Cancelled(id) => {
@@ -271,9 +271,12 @@ impl Judge {
         }
     }
 
-    /// Clears the pushed findings of a document that was opened, since the client asks for them, or
-    /// pushes those of one that was closed.
+    /// Clears the pushed findings of a document that was opened, if the client asks for them, or
+    /// pushes those of one that was closed: clients drop them.
     fn hand_over(&self, path: &Path, is_open: bool) {
+        if is_open && !self.client.pulls_diagnostics() {
+            return;
+        }
         let mut folders = self.folders.iter();
         let Some(published) = folders.find_map(|folder| folder.published(path)) else {
             return;
@@ -339,7 +342,7 @@ impl Judge {
     /// Answers all questions that do not wait for findings.
     fn answer(&mut self, events: &Receiver<Event>) {
         for question in std::mem::take(&mut self.questions) {
-            let is_early = self.is_outdated() && requests::needs_findings(&question.method);
+            let is_early = requests::waits_for_findings(&question, &self.folders);
             let cancel = self.begin(WorkKind::Answering(question.id.clone()), events);
             let Some(cancel) = cancel.filter(|_| !is_early) else {
                 self.questions.push(question);
@@ -380,6 +383,10 @@ impl Judge {
         self.folders = folders;
         if !self.is_outdated() {
             self.progress.end(&self.client);
+            // An edit of one document changes what another reaches.
+            if self.documents.len() > 1 {
+                self.client.refresh_reach();
+            }
         }
     }
 
@@ -394,7 +401,7 @@ impl Judge {
             }
         }
         if is_stale {
-            self.client.refresh();
+            self.client.refresh_findings();
         }
     }
 

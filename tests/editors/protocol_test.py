@@ -7,7 +7,7 @@ from importlib import resources
 
 import pytest
 import pytest_lsp
-from conftest import PATIENCE, PROGRAM
+from conftest import PATIENCE, PROGRAM, is_running, wait_for
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient
 from raw import RawClient
@@ -241,6 +241,17 @@ async def test_watched_files(client, repository):
         await becomes(expected, lambda: codes(client, repository.uri(LAB)))
 
 
+def test_process_of_the_client(repository):
+    """The server ends with the process that the client names, though its input is still open."""
+    process = subprocess.Popen(["sleep", "600"])
+    with RawClient(folders=[repository.uri()], processId=process.pid) as client:
+        client.initialize()
+        assert is_running(client.process.pid)
+        process.kill()
+        process.wait()
+        assert wait_for(lambda: client.process.poll() is not None, 2)
+
+
 def test_order_of_a_session(repository):
     with RawClient(folders=[repository.uri()]) as client:
         for method in ("textDocument/hover", "shutdown", "no/such"):
@@ -268,6 +279,7 @@ def test_order_of_a_session(repository):
         ("workspace/executeCommand", {"command": "layercake.outputs", "arguments": [1]}, -32602),
         ("workspace/textDocumentContent", {"uri": "layercake:/x"}, -32602),
         ("codeLens/resolve", {"range": 1}, -32602),
+        ("layercake/changes", {}, -32602),
     ],
 )
 def test_errors(repository, method, params, code):

@@ -61,6 +61,26 @@ fn actions(
 }
 
 #[test]
+fn actions_wait_for_the_findings_of_their_text() {
+    let sandbox = examples();
+    let mut client = started(&sandbox);
+    let file = "site/west/config/software-versions.yaml";
+    let text = fs::read_to_string(sandbox.path(file)).unwrap();
+    let slip = text.replace("method: merge", "method: mrege");
+    client.open(&sandbox.path(file), &slip);
+    let found = actions(&mut client, &sandbox, file, "method: me|rge");
+    assert_eq!(found.len(), 2, "{found:?}");
+    client.change(
+        &sandbox.path(file),
+        2,
+        json!([{"text": format!("# first\n{slip}")}]),
+    );
+    sandbox.write(file, format!("# first\n{text}"));
+    let found = actions(&mut client, &sandbox, file, "method: me|rge");
+    assert_eq!(found.len(), 2, "{found:?}");
+}
+
+#[test]
 fn fix_is_preferred_only_if_it_is_safe() {
     let sandbox = examples();
     let file = "site/west/config/software-versions.yaml";

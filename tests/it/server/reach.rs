@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use lsp_server::ErrorCode;
 use serde_json::{Value as Json, json};
 
 use super::client::{Client, uri};
@@ -179,6 +180,8 @@ fn tree_has_the_effects_of_an_edit_that_is_not_saved() {
         .request("layercake/changes", document.clone())
         .unwrap();
     assert_eq!(none["edits"], json!([]));
+    let without_document = client.request("layercake/changes", json!({}));
+    assert_eq!(without_document, Err(ErrorCode::InvalidParams as i32));
     assert_eq!(none["isComplete"], true);
 
     let text = fs::read_to_string(&path).unwrap();

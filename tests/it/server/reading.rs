@@ -259,6 +259,14 @@ fn findings_are_pushed_to_a_client_that_does_not_ask_again() {
             .any(|line| line.starts_with("site/north/charts/keystone.yaml"))
     );
     super::findings::wait_for(&mut client, &sandbox.root, &expected);
+
+    // The client drops those of a document that it closes.
+    client.published.clear();
+    client.close(&child);
+    let of_child = expected
+        .into_iter()
+        .filter(|line| line.starts_with("site/north/charts/keystone.yaml"));
+    super::findings::wait_for(&mut client, &sandbox.root, &of_child.collect::<Vec<_>>());
 }
 
 #[test]
