@@ -175,13 +175,13 @@ pub(super) fn location(
     // Text inside of an encoded part is shown at the part.
     let written = sources.written(text);
     let current = workspace.current_of(written.file);
-    let [now, before] = [current, written.file].map(|file| &**sources.get(file).text());
+    let [now, before] = [current, written.file].map(|file| sources.get(file));
     let Bytes { start, end } = written.range();
-    let [start, end] = [start, end].map(|byte| moved(before, now, byte));
+    let [start, end] = [start, end].map(|byte| moved(before.text(), now.text(), byte));
     let path = root.join(sources.path_of(written).as_str());
     Location {
         uri: uri_of(&path),
-        range: Lines::new(now, encoding).range(start..end),
+        range: Lines::of(now, encoding).range(start..end),
     }
 }
 

@@ -1,8 +1,11 @@
 //! Places in texts, as LSP counts them: lines, and units of an encoding in a line.
 
+use std::borrow::Cow;
 use std::ops::Range as Bytes;
 
 use gen_lsp_types::{Position, PositionEncodingKind, Range};
+
+use crate::source::{Source, offset};
 
 /// Units in which a client counts the characters of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +47,7 @@ impl Encoding {
 /// A text with the beginnings of its lines, which end with `\n`, `\r\n` or `\r`.
 pub(super) struct Lines<'t> {
     text: &'t str,
-    starts: Vec<usize>,
+    starts: Cow<'t, [u32]>,
     encoding: Encoding,
 }
 
@@ -59,15 +62,31 @@ impl<'t> Lines<'t> {
         let ends = (0..bytes.len()).filter(|at| is_end(*at));
         Self {
             text,
-            starts: [0].into_iter().chain(ends.map(|at| at + 1)).collect(),
+            starts: [0]
+                .into_iter()
+                .chain(ends.map(|at| offset(at + 1)))
+                .collect(),
+            encoding,
+        }
+    }
+
+    /// As [`Lines::new`], without a scan of the text for each place in it.
+    pub(super) fn of(source: &'t Source, encoding: Encoding) -> Self {
+        let lines = source.lines();
+        if lines.has_lone_return() {
+            return Self::new(source.text(), encoding);
+        }
+        Self {
+            text: source.text(),
+            starts: lines.starts().into(),
             encoding,
         }
     }
 
     /// The place of a byte, which is at the beginning of a character.
     pub(super) fn position(&self, byte: usize) -> Position {
-        let line = self.starts.partition_point(|start| *start <= byte) - 1;
-        let before = &self.text[self.starts[line]..byte];
+        let line = self.starts.partition_point(|start| *start as usize <= byte) - 1;
+        let before = &self.text[self.starts[line] as usize..byte];
         let units = before.chars().map(|it| self.encoding.width(it)).sum();
         Position::new(number(line), number(units))
     }
@@ -79,18 +98,19 @@ impl<'t> Lines<'t> {
     /// The byte at a place. One beyond the end of its line is the end of the line, and one beyond the
     /// text the end of the text.
     pub(super) fn byte(&self, position: Position) -> usize {
+        let start = |line: usize| self.starts.get(line).map(|start| *start as usize);
         let line = position.line as usize;
-        let Some(start) = self.starts.get(line) else {
+        let Some(begin) = start(line) else {
             return self.text.len();
         };
-        let end = self.starts.get(line + 1).copied();
-        let line = self.text[*start..end.unwrap_or(self.text.len())].trim_end_matches(['\r', '\n']);
+        let end = start(line + 1).unwrap_or(self.text.len());
+        let line = self.text[begin..end].trim_end_matches(['\r', '\n']);
         let mut units = 0;
         let before = line.chars().take_while(|character| {
             units += self.encoding.width(*character);
             units <= position.character as usize
         });
-        start + before.map(char::len_utf8).sum::<usize>()
+        begin + before.map(char::len_utf8).sum::<usize>()
     }
 
     pub(super) fn bytes(&self, range: Range) -> Bytes<usize> {

@@ -168,6 +168,7 @@ pub struct Position {
 #[derive(Debug)]
 pub struct LineIndex {
     starts: Vec<u32>,
+    has_lone_return: bool,
     /// Number of characters before each block of [`BLOCK`] bytes; computed on first use, because
     /// most lines are short.
     characters_before: OnceLock<Vec<u32>>,
@@ -184,8 +185,10 @@ impl LineIndex {
         let starts = std::iter::once(0)
             .chain(newlines.map(|(at, _)| offset(at + 1)))
             .collect();
+        let mut behind_returns = text.split('\r').skip(1);
         Self {
             starts,
+            has_lone_return: behind_returns.any(|behind| !behind.starts_with('\n')),
             characters_before: OnceLock::new(),
         }
     }
@@ -228,6 +231,16 @@ impl LineIndex {
     /// Offset of the first byte of the zero-based `line`, if it exists.
     pub fn start_of(&self, line: usize) -> Option<u32> {
         self.starts.get(line).copied()
+    }
+
+    /// Offset of the first byte of each line.
+    pub fn starts(&self) -> &[u32] {
+        &self.starts
+    }
+
+    /// Whether the text has a `\r` without `\n`, which ends a line in YAML and LSP, but not here.
+    pub fn has_lone_return(&self) -> bool {
+        self.has_lone_return
     }
 
     /// Number of lines; an empty text has one.

@@ -169,7 +169,7 @@ fn memory_does_not_grow_with_edits() {
             .chain(values)
             .collect::<String>()
     };
-    sandbox.write("global/list.yaml", &text(0));
+    sandbox.write("global/list.yaml", text(0));
     let document = uri(&sandbox.root.join("global/list.yaml"));
 
     let mut server = Server::start(&sandbox);
