@@ -18,6 +18,7 @@ pub(crate) use policy::{Levels, TriagePolicy};
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::mem;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Severity, Trait};
@@ -348,14 +349,15 @@ fn wherever(diagnostic: &Diagnostic, sources: &SourceMap) -> FindingIdentity {
 }
 
 /// Splits a finding into one for each site.
-fn by_site(diagnostic: Diagnostic) -> Vec<Diagnostic> {
+fn by_site(mut diagnostic: Diagnostic) -> Vec<Diagnostic> {
     if diagnostic.sites.len() < 2 {
         return vec![diagnostic];
     }
-    let sites = diagnostic.sites.iter();
+    // Taken first, so that no clone has all of them.
+    let sites = mem::take(&mut diagnostic.sites).into_iter();
     sites
         .map(|site| Diagnostic {
-            sites: vec![site.clone()],
+            sites: vec![site],
             ..diagnostic.clone()
         })
         .collect()

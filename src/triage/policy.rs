@@ -10,7 +10,7 @@ use super::comments::{UnusedIgnore, by_comments};
 use super::{by_site, dedup_key};
 use crate::diagnostic::{Diagnostic, Level, Rule, Trait};
 use crate::ignore::Ignore;
-use crate::source::{DocKey, FileId, RepoPath, SourceMap};
+use crate::source::{DocKey, FileId, RepoPath, SourceMap, Span};
 
 /// Policy that decides which findings are reported, and at which severity.
 #[derive(Clone, Debug, Default)]
@@ -109,6 +109,15 @@ impl FromIterator<(FileId, Arc<str>)> for SitesOfFiles {
 }
 
 impl SitesOfFiles {
+    /// Replaces contents of files.
+    pub(crate) fn replace_files(&mut self, new: &dyn Fn(FileId) -> FileId) {
+        for (file, _) in &mut self.pairs {
+            *file = new(*file);
+        }
+        // A stable sort is fast if almost all is sorted.
+        self.pairs.sort();
+    }
+
     /// Sites of a file, sorted.
     pub(crate) fn of(&self, file: FileId) -> impl Iterator<Item = &Arc<str>> {
         let from = self.pairs.partition_point(|(other, _)| *other < file);
@@ -195,17 +204,19 @@ impl TriagePolicy {
 /// Removes findings of rules that must apply everywhere, if a site of the file does not have them.
 fn found_everywhere(found: Vec<Diagnostic>, side: &Findable<'_>) -> Vec<Diagnostic> {
     let is_everywhere = |finding: &Diagnostic| finding.rule.is(Trait::Everywhere);
-    let mut shown: BTreeMap<_, BTreeSet<Arc<str>>> = BTreeMap::new();
+    let key = |finding: &Diagnostic| dedup_key(finding, side.sources);
+    let mut shown: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
     for finding in found.iter().filter(|finding| is_everywhere(finding)) {
-        let sites = shown.entry(dedup_key(finding, side.sources)).or_default();
-        sites.extend(finding.sites.iter().cloned());
+        let sites = finding.sites.iter().map(|site| &**site);
+        shown.entry(key(finding)).or_default().extend(sites);
     }
-    let holds = |finding: &Diagnostic| {
-        let did = &shown[&dedup_key(finding, side.sources)];
-        side.sites
-            .of(finding.primary.span.file)
-            .all(|could| did.contains(could))
+    let is_elsewhere = |place: Span, did: &BTreeSet<&str>| {
+        let mut sites = side.sites.of(place.file);
+        sites.any(|could| !did.contains(&**could))
     };
+    shown.retain(|(.., place), did| is_elsewhere(*place, did));
+    let lost: BTreeSet<_> = shown.into_keys().collect();
+    let holds = |finding: &Diagnostic| !lost.contains(&key(finding));
     found
         .into_iter()
         .filter(|finding| !is_everywhere(finding) || holds(finding))
