@@ -68,10 +68,9 @@ impl<'f> Asked<'f> {
 
     /// The byte at a place of the text that its documents are of; `None` if no site reads it.
     pub(super) fn at(&self, position: Position) -> Option<Span> {
-        let [current, known] = self.contents?;
-        let sources = self.folder.workspace.sources();
-        let [now, before] = [current, known].map(|file| &**sources.get(file).text());
-        let byte = moved(now, before, self.lines().byte(position));
+        let [_, known] = self.contents?;
+        let before = self.folder.workspace.sources().get(known).text();
+        let byte = moved(&self.text, before, self.lines().byte(position));
         Some(Span::point(known, offset(byte)))
     }
 
@@ -188,7 +187,7 @@ pub(super) fn location(
 /// The byte of `to` at which a byte of `from` is: counted from the beginning if it is before the part
 /// that differs, from the end if it is behind it, and else at the beginning of that part.
 fn moved(from: &str, to: &str, byte: usize) -> usize {
-    if std::ptr::eq(from, to) {
+    if from == to {
         return byte;
     }
     let [before, after] = differing_parts(from, to);
