@@ -4,7 +4,6 @@
 mod parts;
 
 use std::collections::{BTreeSet, HashMap};
-use std::mem;
 use std::sync::Arc;
 
 use globset::GlobSet;
@@ -31,8 +30,6 @@ pub(super) struct Files<'t> {
     pub(super) sources: SourceMap,
     /// Indexed by file id.
     pub(super) kept: Vec<LoadedFile>,
-    /// In the order of the given sources.
-    pub(super) sides: Vec<SideFiles>,
     /// Contents already read. Sides share them, and a later reading reuses them.
     pub(super) known: KnownFiles,
     /// Globs for the files of cloud-init.
@@ -45,7 +42,7 @@ pub(super) struct Files<'t> {
     keep: &'t Keep<'t>,
     work: Work,
     sites: SitesRead<'t>,
-    may_change: bool,
+    later: ReadLater,
     /// Whether several sides are read, now or later.
     is_compared: bool,
     /// The side that is being read.
@@ -228,27 +225,18 @@ impl SideFile {
 pub(super) type Keep<'t> = dyn Fn(&SourceMap, AsRead<'_>, Parsed) -> LoadedFile + Sync + 't;
 
 impl<'t> Files<'t> {
-    /// Reads these sides. Takes the content of `so_far`; on an error, puts it back with the files that
-    /// were read.
+    /// Goes on after `so_far`. `is_compared` if several sides are read, now or later.
     pub(super) fn new(
         plan: &Plan,
-        sources: &[SideSource<'_>],
         (work, sites): (Work, SitesRead<'t>),
-        so_far: &mut FilesSoFar,
+        so_far: FilesSoFar,
+        is_compared: bool,
         keep: &'t Keep<'t>,
-    ) -> Result<Self, Error> {
-        let all = sources;
-        let FilesSoFar {
-            sources,
-            kept,
-            known,
-            later,
-        } = mem::take(so_far);
+    ) -> Self {
         let mut files = Self {
-            sources,
-            kept,
-            sides: Vec::with_capacity(all.len()),
-            known,
+            sources: so_far.sources,
+            kept: so_far.kept,
+            known: so_far.known,
             part_globs: Arc::new(PartGlobs::of(&plan.options.configuration.sets)),
             secret: SecretFiles::of(&plan.options.configuration.sets, RepoPath::new(""))
                 .and(&plan.options.configuration.secret_files),
@@ -257,33 +245,58 @@ impl<'t> Files<'t> {
             keep,
             work,
             sites,
-            may_change: later == ReadLater::Changes,
-            is_compared: all.len() > 1 || later == ReadLater::States,
+            later: so_far.later,
+            is_compared,
             which: Which::Head,
         };
         files.fill();
-        for source in all {
-            files.which = source.which;
-            match files.side(plan, source) {
-                Ok(side) => files.sides.push(side),
-                Err(error) => {
-                    *so_far = files.so_far(later);
-                    return Err(error);
-                }
-            }
-        }
-        Ok(files)
+        files
     }
 
     /// The contents read so far.
-    fn so_far(mut self, later: ReadLater) -> FilesSoFar {
+    pub(super) fn so_far(mut self) -> FilesSoFar {
         self.fill();
         FilesSoFar {
             sources: self.sources,
             kept: self.kept,
             known: self.known,
-            later,
+            later: self.later,
         }
+    }
+
+    /// Reads these sides.
+    pub(super) fn sides(
+        &mut self,
+        plan: &Plan,
+        sources: &[SideSource<'_>],
+    ) -> Result<Vec<SideFiles>, Error> {
+        let sides = sources.iter().map(|source| {
+            self.which = source.which;
+            self.side(plan, source)
+        });
+        sides.collect()
+    }
+
+    /// Reads these files of the head again, and returns their new contents.
+    pub(super) fn again(
+        &mut self,
+        plan: &Plan,
+        files: &[(RepoPath, Place)],
+    ) -> Result<Vec<FileId>, Error> {
+        let files: Vec<ToRead<'_>> = files
+            .iter()
+            .map(|(path, place)| ToRead {
+                unchanging: true,
+                may_be_link: false,
+                place: Some(place),
+                ..ToRead::of(path, &plan.tree)
+            })
+            .collect();
+        self.read(plan, &files)
+    }
+
+    fn may_change(&self) -> bool {
+        self.later == ReadLater::Changes
     }
 
     fn side(&mut self, plan: &Plan, source: &SideSource<'_>) -> Result<SideFiles, Error> {
@@ -398,7 +411,7 @@ impl<'t> Files<'t> {
                 // A file that may change is read again only after a change, and both sides read the same files of a further
                 // repository that is read from disk.
                 let unchanging =
-                    self.may_change || (file.repository.is_some() && file.content.is_none());
+                    self.may_change() || (file.repository.is_some() && file.content.is_none());
                 let commit = file
                     .repository
                     .and_then(|index| further[index].commit.as_ref());
@@ -484,7 +497,7 @@ impl<'t> Files<'t> {
         });
         let found: Vec<Result<FileId, usize>> = found.collect();
         let read = self.read_all(&unknown, &plan.control)?;
-        let may_share = self.is_compared || self.may_change;
+        let may_share = self.is_compared || self.may_change();
         self.known
             .reserve(if may_share { unknown.len() } else { 0 });
         let ids = read
@@ -528,8 +541,9 @@ impl<'t> Files<'t> {
         control: &RunControl,
     ) -> Result<Vec<ReadFile>, Error> {
         // By its content, a file is known on the other side.
-        let has_content =
-            |file: &ToRead<'_>| self.is_compared && (self.may_change || !file.unchanging);
+        let is_compared = self.is_compared;
+        let may_change = self.may_change();
+        let has_content = |file: &ToRead<'_>| is_compared && (may_change || !file.unchanging);
         control
             .progress
             .begin(ProgressUnit::Files, Some(files.len()));

@@ -203,6 +203,55 @@ impl SoFar {
             ..Self::default()
         }
     }
+
+    /// Reads files with `read`, and judges each alone if the work does.
+    fn read_with<T>(
+        &mut self,
+        plan: &Plan,
+        (work, sites): (Work, SitesRead<'_>),
+        is_compared: bool,
+        read: impl FnOnce(&mut Files<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let known = KnownToThreads::default();
+        let reader = FileReader {
+            schemas: &self.schemas,
+            known: &known,
+            secrets: &plan.options.configuration.secrets,
+            work,
+        };
+        let settings = settings(plan, work);
+        let keep = |sources: &SourceMap, file: AsRead<'_>, parsed: Parsed| {
+            let mut loaded = time(Stage::Documents, || reader.file(sources, file, parsed));
+            if matches!(work, Work::Judge | Work::Render) {
+                time(Stage::Rules, || {
+                    loaded.judge(sources, file, &self.schemas, &settings);
+                });
+            }
+            // Not for files of the base alone, whose edits are determined later, and not for
+            // rendering, which prints metadata.
+            if !file.is_of_base && work == Work::Judge {
+                loaded.free_documents(sources, file);
+            }
+            loaded
+        };
+        let so_far = mem::take(&mut self.files);
+        let mut files = Files::new(plan, (work, sites), so_far, is_compared, &keep);
+        let found = read(&mut files);
+        self.files = files.so_far();
+        hide_unknown_layers(&mut self.files.kept);
+        found
+    }
+}
+
+/// Settings of the rules; no rule is selected for work without findings.
+fn settings(plan: &Plan, work: Work) -> RuleOptions {
+    match work {
+        Work::Judge | Work::Merge => plan.options.rules.clone(),
+        Work::Render | Work::Answer | Work::Relate => RuleOptions {
+            wanted: HashSet::default(),
+            ..plan.options.rules.clone()
+        },
+    }
 }
 
 /// Files of one side and their layout.
@@ -276,6 +325,46 @@ impl Loaded {
         }
     }
 
+    /// As [`read_again`](Self::read_again), if the plan lists the same files, and only the texts of
+    /// `changed` ones can be others.
+    pub(super) fn replace_texts(
+        &mut self,
+        plan: &Plan,
+        sites: SitesRead<'_>,
+        changed: &BTreeSet<RepoPath>,
+        unparsed: &UnparsedFiles,
+        parsed: &ParsedFiles,
+    ) -> Result<UnparsedFiles, Error> {
+        let read = self.head_files().filter_map(|file| {
+            let path = self.sources.get(file.id).path();
+            let place = changed.contains(path).then(|| file.place.clone())??;
+            Some((file.id, (path.clone(), place)))
+        });
+        let (before, files): (Vec<FileId>, Vec<_>) = read.unzip();
+        let mut so_far = self.take(ReadLater::Changes);
+        let again = |read: &mut Files<'_>| read.again(plan, &files);
+        let now = so_far.read_with(plan, (self.work, sites), false, again);
+        self.put_back(so_far);
+        let now = now?;
+        let new: BTreeMap<FileId, FileId> =
+            before.iter().copied().zip(now.iter().copied()).collect();
+        self.head
+            .replace_files(&|file| new.get(&file).copied().unwrap_or(file));
+
+        let mut kept = unparsed.clone();
+        kept.retain(|file, _| !new.contains_key(file));
+        let last = files.iter().map(|(path, _)| parsed.get(path).copied());
+        let broken = now
+            .into_iter()
+            .zip(last)
+            .filter(|(file, _)| self.file(*file).breaks_off());
+        kept.extend(broken.filter_map(|(file, last)| Some((file, last?))));
+        let last: BTreeSet<FileId> = kept.values().copied().collect();
+        let gone = before.into_iter().chain(unparsed.values().copied());
+        self.free(gone.filter(|file| !last.contains(file)).collect());
+        Ok(kept)
+    }
+
     /// Reads several states of one site. Known files from an earlier reading keep their ids.
     pub(super) fn of_states(
         plan: &Plan,
@@ -346,14 +435,17 @@ impl Loaded {
                 read.insert(text);
             }
         }
-        for file in (0..read_before).map(|index| FileId::new(offset(index))) {
-            if !read.contains(&file) {
-                self.sources.free(file);
-                self.files[file.index()] = LoadedFile::default();
-            }
+        let read_before = (0..read_before).map(|index| FileId::new(offset(index)));
+        self.free(read_before.filter(|file| !read.contains(file)).collect());
+    }
+
+    fn free(&mut self, files: BTreeSet<FileId>) {
+        for file in &files {
+            self.sources.free(*file);
+            self.files[file.index()] = LoadedFile::default();
         }
-        self.known.retain(|_, file| read.contains(file));
-        self.schemas.keep_files(|file| read.contains(&file));
+        self.known.retain(|_, file| !files.contains(file));
+        self.schemas.keep_files(|file| !files.contains(&file));
     }
 
     /// Forgets which content changed files have.
@@ -466,58 +558,28 @@ impl Loaded {
         (work, sites): (Work, SitesRead<'_>),
         so_far: &mut SoFar,
     ) -> Result<(Self, Vec<LoadedSide>), Error> {
-        let schemas = mem::take(&mut so_far.schemas);
-        let known = KnownToThreads::default();
-        let secrets = &plan.options.configuration.secrets;
-        let reader = FileReader {
-            schemas: &schemas,
-            known: &known,
-            secrets,
-            work,
-        };
-        let settings = match work {
-            Work::Judge | Work::Merge => plan.options.rules.clone(),
-            Work::Render | Work::Answer | Work::Relate => RuleOptions {
-                wanted: HashSet::default(),
-                ..plan.options.rules.clone()
-            },
-        };
-        let keep = |sources: &SourceMap, file: AsRead<'_>, parsed: Parsed| {
-            let mut loaded = time(Stage::Documents, || reader.file(sources, file, parsed));
-            if matches!(work, Work::Judge | Work::Render) {
-                time(Stage::Rules, || {
-                    loaded.judge(sources, file, &schemas, &settings);
-                });
-            }
-            // Not for files of the base alone, whose edits are determined later, and not for
-            // rendering, which prints metadata.
-            if !file.is_of_base && work == Work::Judge {
-                loaded.free_documents(sources, file);
-            }
-            loaded
-        };
-        let read = match Files::new(plan, to_read, (work, sites), &mut so_far.files, &keep) {
-            Ok(read) => read,
-            Err(error) => {
-                so_far.schemas = schemas;
-                return Err(error);
-            }
-        };
-        let Files {
+        let is_compared = to_read.len() > 1 || so_far.files.later == ReadLater::States;
+        let read = |files: &mut Files<'_>| files.sides(plan, to_read);
+        let sides = so_far.read_with(plan, (work, sites), is_compared, read)?;
+        let SoFar {
+            schemas,
+            files,
+            configured,
+            parsed,
+        } = mem::take(so_far);
+        let FilesSoFar {
             mut sources,
             kept: mut files,
-            sides,
-            known: read_files,
+            known,
             ..
-        } = read;
+        } = files;
         let mut sides: Vec<LoadedSide> = sides.into_iter().map(LoadedSide::of).collect();
-        hide_unknown_layers(&mut files);
         add_count(Stage::Documents, || {
             files.iter().map(|file| file.documents.len()).sum()
         });
         for (side, source) in sides.iter_mut().zip(to_read) {
             time(Stage::List, || {
-                let parsed = (source.which == Which::Head).then_some(&so_far.parsed);
+                let parsed = (source.which == Which::Head).then_some(&parsed);
                 let files = ReadFiles {
                     files: &files,
                     parsed,
@@ -534,27 +596,28 @@ impl Loaded {
                 .collect();
             side.find_parts(plan);
         }
+        so_far.parsed = parsed;
         for file in sides.iter().flat_map(|side| &side.parts) {
             add_part_file(file, &sources, &mut files);
         }
+        let configuration = &plan.options.configuration;
         for (file, loaded) in files.iter_mut().enumerate().filter(|(_, it)| it.has_parts) {
             loaded.dedup();
+            let secrets = &configuration.secrets;
             loaded.hide_lost_parts(FileId::new(offset(file)), &sources, secrets);
             loaded.read_ignores(FileId::new(offset(file)), &sources);
         }
-        let configuration = &plan.options.configuration;
-        let configured = so_far.configured.take();
         let configured = configured.unwrap_or_else(|| Configured::new(configuration, &mut sources));
         let loaded = Self {
             sources,
             files,
             head: LoadedSide::default(),
             base: None,
-            known: read_files,
+            known,
             schemas: schemas.with_groups(configured.groups(configuration)),
             in_repository: matches!(plan.scope, Scope::Repository { .. }),
             work,
-            settings,
+            settings: settings(plan, work),
             configured,
             damaged_baseline: None,
             exposed: Vec::new(),
@@ -877,6 +940,22 @@ impl LoadedSide {
             parts,
             layout,
             ..Self::default()
+        }
+    }
+
+    /// Replaces the contents of files of documents, which are no site definitions.
+    fn replace_files(&mut self, new: &dyn Fn(FileId) -> FileId) {
+        for file in &mut self.files {
+            file.id = new(file.id);
+        }
+        for file in self.sets.iter_mut().flat_map(|set| &mut set.files) {
+            *file = new(*file);
+        }
+        for problem in &mut self.layout_problems {
+            problem.replace_files(new);
+        }
+        if let Some(sites) = self.sites.get_mut() {
+            sites.replace_files(new);
         }
     }
 

@@ -304,6 +304,16 @@ impl Progress {
 }
 
 impl Plan {
+    /// Whether it reads the files that an earlier plan listed, so that only their texts can differ.
+    fn has_files_of(&self, earlier: &Self) -> bool {
+        match (&self.scope, &earlier.scope) {
+            (Scope::Repository { layout, .. }, Scope::Repository { layout: before, .. }) => {
+                Arc::ptr_eq(layout, before)
+            }
+            (Scope::Repository { .. } | Scope::Set(_), _) => false,
+        }
+    }
+
     fn layout(&self) -> Option<&Layout> {
         match &self.scope {
             Scope::Repository { layout, .. } => Some(layout),
@@ -635,7 +645,9 @@ pub(crate) fn parse(plan: &Plan) -> Result<ParseTotals, Error> {
     };
     let reads = (Work::Judge, SitesRead::All);
     let sources = SideSource::of_plan(plan);
-    let files = Files::new(plan, &sources, reads, &mut FilesSoFar::default(), &keep)?;
+    let is_compared = sources.len() > 1;
+    let mut files = Files::new(plan, reads, FilesSoFar::default(), is_compared, &keep);
+    files.sides(plan, &sources)?;
     let totals = ParseTotals {
         files: files.kept.len(),
         documents: documents.load(Relaxed),

@@ -174,7 +174,13 @@ impl Workspace {
         );
         self.loaded.forget(changed);
         let sites = Self::sites_read(&plan, self.loaded.work, read.as_ref());
-        self.unparsed = self.loaded.read_again(&plan, sites, parsed)?;
+        self.unparsed = if read == self.read && plan.has_files_of(&self.plan) {
+            let unparsed = &self.unparsed;
+            self.loaded
+                .replace_texts(&plan, sites, changed, unparsed, &parsed)?
+        } else {
+            self.loaded.read_again(&plan, sites, parsed)?
+        };
         let sets = self.loaded.head.wanted(&plan).into_iter();
         self.sets = sets.map(|set| set.with(&self.unparsed)).collect();
         let files = shared_files(&plan, &self.loaded, &self.sets);

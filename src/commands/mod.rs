@@ -116,6 +116,8 @@ pub enum BaselineChoice {
 /// A selection with its trees opened.
 pub struct Project {
     tree: SharedTree,
+    /// The tree without unsaved texts and exclusions.
+    saved: SharedTree,
     /// Base side: its files, and their layout if it is a site repository.
     base: Option<(SharedTree, Option<Arc<Layout>>)>,
     repositories: OpenedRepositories,
@@ -252,6 +254,7 @@ impl Project {
 
     /// Opens what the selection names, with the sites of these names, or all if there are none.
     fn from(start: Start, selection: &Selection, sites: &[String]) -> Result<Self, Error> {
+        let saved = start.tree.clone();
         let start = start.with_texts(&selection.texts);
         let configured = start.configured(selection)?;
         let options = configuration::settle(&configured, selection.meaning, &selection.selectors)?;
@@ -314,6 +317,7 @@ impl Project {
         Ok(Self {
             repositories,
             tree: start.tree,
+            saved,
             base: start.base.map(|tree| (tree, base_layout.map(Arc::new))),
             scope,
             reached: None,
@@ -372,6 +376,27 @@ impl Project {
         } else {
             self
         }
+    }
+
+    /// Replaces the unsaved texts. The files are not listed again: returns false, and changes nothing, if
+    /// more than the text of these files can be another.
+    ///
+    /// # Errors
+    /// If a glob of the configuration is invalid.
+    pub(crate) fn set_texts(
+        &mut self,
+        texts: &OverlaidTexts,
+        changed: &BTreeSet<RepoPath>,
+    ) -> Result<bool, Error> {
+        let ProjectScope::Repository(layout) = &self.scope else {
+            return Ok(false);
+        };
+        let has_sets = !self.options.configuration.sets.is_empty();
+        if has_sets || self.base.is_some() || !layout.has_documents_in(changed) {
+            return Ok(false);
+        }
+        self.tree = without_excluded(overlaid(self.saved.clone(), texts), &self.configured)?;
+        Ok(true)
     }
 
     /// Removes the limit to files and folders, and returns these.
@@ -476,6 +501,25 @@ fn work_tree(selection: &Selection) -> Result<WorkTree, Error> {
     }
     let root = Start::find(selection)?.root;
     WorkTree::in_folder(root.expect("a start without a revision is on disk"))
+}
+
+fn overlaid(tree: SharedTree, texts: &OverlaidTexts) -> SharedTree {
+    if texts.is_empty() {
+        return tree;
+    }
+    Arc::new(Overlay::new(tree, texts.clone()))
+}
+
+/// A tree without the files that the configuration excludes.
+fn without_excluded(
+    tree: SharedTree,
+    configured: &FoundConfiguration,
+) -> Result<SharedTree, Error> {
+    let excluded = configuration::glob_set(&configured.config.discover.exclude)?;
+    Ok(match excluded {
+        Some(excluded) => Arc::new(Excluding::new(tree, excluded)),
+        None => tree,
+    })
 }
 
 /// Path in the tree of a file given by the user, which need not exist yet.
@@ -641,11 +685,8 @@ impl Start {
     }
 
     fn with_texts(self, texts: &OverlaidTexts) -> Self {
-        if texts.is_empty() {
-            return self;
-        }
         Self {
-            tree: Arc::new(Overlay::new(self.tree, texts.clone())),
+            tree: overlaid(self.tree, texts),
             ..self
         }
     }
@@ -691,15 +732,12 @@ impl Start {
 
     /// The start without the files that the configuration excludes.
     fn without(self, configured: &FoundConfiguration) -> Result<Self, Error> {
-        let excluded = &configured.config.discover.exclude;
-        let Some(excluded) = configuration::glob_set(excluded)? else {
-            return Ok(self);
-        };
-        let without =
-            |tree: SharedTree| -> SharedTree { Arc::new(Excluding::new(tree, excluded.clone())) };
         Ok(Self {
-            tree: without(self.tree),
-            base: self.base.map(without),
+            tree: without_excluded(self.tree, configured)?,
+            base: self
+                .base
+                .map(|base| without_excluded(base, configured))
+                .transpose()?,
             ..self
         })
     }

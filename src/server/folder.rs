@@ -53,6 +53,8 @@ pub(super) struct OpenedFolder {
     pub(super) path: PathBuf,
     /// Root of the repository on disk.
     pub(super) root: PathBuf,
+    /// Whether git may list other files than those that were read.
+    may_list_others: bool,
     /// Contents of its files when they were last looked at, for a client that does not report changes.
     seen: Option<FileContents>,
     /// Files of the base of comparisons, once a question needed them.
@@ -92,6 +94,9 @@ impl Folder {
         if is_of_git(file) {
             // A commit or a branch: its files are reported, too.
             self.forget_base();
+            if let Some(opened) = &mut self.opened {
+                opened.may_list_others = true;
+            }
         } else {
             self.note(file);
         }
@@ -185,33 +190,23 @@ impl Folder {
         cancel: &Cancel,
     ) -> Result<(), Error> {
         let control = RunControl::stopped_by(cancel);
-        let (project, root) = self.project(open)?;
-        let plan = project.plan(&control);
         match &mut self.opened {
             Some(opened) => {
                 let changed = self.changed.iter();
                 let files = changed.filter_map(|file| RepoPath::of_place(&opened.root, file));
-                opened.workspace.change(plan, &files.collect())?;
-                opened.project = project;
+                let files: BTreeSet<RepoPath> = files.collect();
+                if !(client.watches_files() && opened.replaces_texts(&files, open)?) {
+                    opened.list_again(open)?;
+                }
+                let plan = opened.project.plan(&control);
+                opened.workspace.change(plan, &files)?;
                 opened.drop_findings_of_freed_texts();
                 opened.names = None;
                 opened.base = None;
             }
             None => {
-                // Before the files are read, so that no change is missed.
-                let seen = (!client.watches_files()).then(|| project.contents());
-                let seen = seen.transpose()?;
-                self.opened = Some(OpenedFolder {
-                    workspace: Workspace::judging(plan)?,
-                    path: self.path.clone(),
-                    root,
-                    seen,
-                    project,
-                    base: None,
-                    findings: Findings::default(),
-                    texts_judged: 0,
-                    names: None,
-                });
+                let opened = OpenedFolder::read(self.path.clone(), open, client, &control)?;
+                self.opened = Some(opened);
             }
         }
         self.changed.clear();
@@ -261,25 +256,59 @@ impl Folder {
         changed.extend(new.map(|(path, list)| (path.clone(), list.clone())));
         changed
     }
-
-    /// The project, and its root as the client names it.
-    fn project(&self, open: &OpenDocuments) -> Result<(Project, PathBuf), Error> {
-        let mut selection = Selection::of(self.path.clone());
-        let root = match &self.opened {
-            Some(opened) => opened.root.clone(),
-            None => Project::root_around(&selection)?,
-        };
-        selection.texts = overlaid(&root, open);
-        let project = Project::open(&selection)?;
-        let project = match &self.opened {
-            Some(opened) => project.with_options_of(&opened.project),
-            None => project,
-        };
-        Ok((project, root))
-    }
 }
 
 impl OpenedFolder {
+    fn read(
+        path: PathBuf,
+        open: &OpenDocuments,
+        client: &Client,
+        control: &RunControl,
+    ) -> Result<Self, Error> {
+        let root = Project::root_around(&Selection::of(path.clone()))?;
+        let project = project(&path, &root, open)?;
+        // Before the files are read, so that no change is missed.
+        let seen = (!client.watches_files()).then(|| project.contents());
+        let seen = seen.transpose()?;
+        Ok(Self {
+            workspace: Workspace::judging(project.plan(control))?,
+            path,
+            root,
+            may_list_others: false,
+            seen,
+            project,
+            base: None,
+            findings: Findings::default(),
+            texts_judged: 0,
+            names: None,
+        })
+    }
+
+    /// Replaces the texts of changed files in the project. False, with the project unchanged, if its files
+    /// have to be listed again.
+    fn replaces_texts(
+        &mut self,
+        changed: &BTreeSet<RepoPath>,
+        open: &OpenDocuments,
+    ) -> Result<bool, Error> {
+        let is_file = |file: &RepoPath| {
+            let path = self.root.join(file.as_str());
+            open.contains_key(&path) || path.symlink_metadata().is_ok_and(|it| it.is_file())
+        };
+        if self.may_list_others || !changed.iter().all(is_file) {
+            return Ok(false);
+        }
+        let texts = overlaid(&self.root, open);
+        self.project.set_texts(&texts, changed)
+    }
+
+    fn list_again(&mut self, open: &OpenDocuments) -> Result<(), Error> {
+        let project = project(&self.path, &self.root, open)?;
+        self.project = project.with_options_of(&self.project);
+        self.may_list_others = false;
+        Ok(())
+    }
+
     /// Keeps the findings whose texts are still known: until the change is judged, they are shown.
     fn drop_findings_of_freed_texts(&mut self) {
         let sources = self.workspace.sources();
@@ -298,6 +327,13 @@ impl OpenedFolder {
             pages: rule_pages(&self.project.configured),
         }
     }
+}
+
+/// The site repository around a folder, with open documents.
+fn project(folder: &Path, root: &Path, open: &OpenDocuments) -> Result<Project, Error> {
+    let mut selection = Selection::of(folder.to_owned());
+    selection.texts = overlaid(root, open);
+    Project::open(&selection)
 }
 
 /// Whether a file is one of git's own.

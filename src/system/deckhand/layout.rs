@@ -336,6 +336,27 @@ pub(crate) enum LayoutProblem {
     },
 }
 
+impl LayoutProblem {
+    /// Replaces the contents of files of documents, which are no site definitions.
+    pub(crate) fn replace_files(&mut self, new: &dyn Fn(FileId) -> FileId) {
+        match self {
+            Self::UnusedType { file, .. } => *file = new(*file),
+            Self::Clash { file, other, .. } => {
+                *file = new(*file);
+                *other = new(*other);
+            }
+            Self::Odd { .. }
+            | Self::MissingDefinition { .. }
+            | Self::InvalidDefinition { .. }
+            | Self::UnreadDefinition { .. }
+            | Self::MissingType { .. }
+            | Self::IgnoredRevision { .. }
+            | Self::MissingRepository { .. }
+            | Self::UnreadableRepository { .. } => {}
+        }
+    }
+}
+
 /// Finds files and folders whose paths differ only in case or Unicode normalization; a folder is
 /// reported once, regardless of its content.
 pub(crate) fn clashes<'p>(
@@ -562,6 +583,18 @@ impl Layout {
     /// Whether a folder of a layer is a symbolic link, so that files outside of it are part of it.
     pub(crate) fn has_links(&self) -> bool {
         self.links > 0
+    }
+
+    /// Whether these are files of documents in this repository that each have one path, so that nothing
+    /// about the layout follows from their texts.
+    pub(crate) fn has_documents_in(&self, files: &BTreeSet<RepoPath>) -> bool {
+        let is_one = |file: &&LayerFile| {
+            file.repository.is_none() && !file.is_link && files.contains(&file.path)
+        };
+        let mut definitions = self.definitions();
+        !self.has_links()
+            && !definitions.any(|(_, definition)| files.contains(&definition))
+            && self.files.iter().filter(is_one).count() == files.len()
     }
 
     /// Drops unwanted sites with their files.

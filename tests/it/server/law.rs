@@ -10,6 +10,7 @@ use serde_json::{Value as Json, json};
 use super::client::{Client, uri};
 use super::findings::{examples, wait_for};
 use crate::cli::Sandbox;
+use crate::support::sample::is_thorough;
 
 /// Files that are edited. The second one does not exist at first.
 const FILES: [&str; 6] = [
@@ -167,27 +168,23 @@ impl Editor<'_> {
             json!({"changes": changes}),
         );
     }
+}
 
-    /// Asks everything about a file; nothing may fail.
-    fn ask(&mut self, file: usize, line: usize) {
-        let document = json!({"uri": uri(&self.sandbox.path(FILES[file]))});
-        let position = json!({"line": line, "character": line % 7});
-        let params = json!({
-            "textDocument": document,
-            "position": position,
-            "positions": [position],
-            "range": {"start": {"line": 0, "character": 0}, "end": position},
-            "context": {"diagnostics": [], "includeDeclaration": true, "triggerKind": 1},
-        });
-        for method in QUESTIONS {
-            let answer = self.client.request(method, params.clone());
-            assert!(
-                answer.is_ok(),
-                "{method}: {answer:?} at {}:{line}",
-                FILES[file]
-            );
-        }
-    }
+/// Asks everything about a file; nothing may fail.
+fn answers(client: &mut Client, sandbox: &Sandbox, file: &str, line: usize) -> Vec<Json> {
+    let position = json!({"line": line, "character": line % 7});
+    let params = json!({
+        "textDocument": {"uri": uri(&sandbox.path(file))},
+        "position": position,
+        "positions": [position],
+        "range": {"start": {"line": 0, "character": 0}, "end": position},
+        "context": {"diagnostics": [], "includeDeclaration": true, "triggerKind": 1},
+    });
+    let answers = QUESTIONS.iter().map(|method| {
+        let answer = client.request(method, params.clone());
+        answer.unwrap_or_else(|code| panic!("{method}: {code} at {file}:{line}"))
+    });
+    answers.collect()
 }
 
 const QUESTIONS: [&str; 15] = [
@@ -226,21 +223,33 @@ proptest! {
 
     #[test]
     fn state_after_any_edits_is_that_of_a_new_server(
-        edits in prop::collection::vec((edit(), any::<Index>(), 0_usize..40), 1..25),
+        edits in prop::collection::vec(
+            (edit(), any::<Index>(), 0_usize..40),
+            1..if is_thorough() { 300 } else { 25 },
+        ),
+        is_watching in any::<bool>(),
     ) {
         let sandbox = repository();
+        // Only for a client that watches files, texts are replaced without listing the files again.
+        let capabilities = json!({
+            "general": {"positionEncodings": ["utf-32"]},
+            "workspace": {"didChangeWatchedFiles": {"dynamicRegistration": is_watching}},
+        });
         let settings = json!({"settings": {"layercake": {
             "site": "north", "inlayHints": {"enable": true},
         }}});
-        let (client, _) = Client::start(&[&sandbox.root], json!(["utf-32"]));
-        client.notify("workspace/didChangeConfiguration", settings);
+        let start = || {
+            let (client, _) = Client::with_capabilities(&[&sandbox.root], capabilities.clone());
+            client.notify("workspace/didChangeConfiguration", settings.clone());
+            client
+        };
         let texts = vec![Vec::new(); FILES.len()];
-        let mut editor = Editor { sandbox: &sandbox, client, texts, version: 1 };
+        let mut editor = Editor { sandbox: &sandbox, client: start(), texts, version: 1 };
         for (edit, asked, line) in &edits {
             editor.apply(edit);
-            editor.ask(asked.index(FILES.len()), *line);
+            answers(&mut editor.client, &sandbox, FILES[asked.index(FILES.len())], *line);
         }
-        let (mut fresh, _) = Client::start(&[&sandbox.root], json!(["utf-32"]));
+        let mut fresh = start();
         for (file, texts) in FILES.iter().zip(&editor.texts) {
             if let Some(text) = texts.last() {
                 fresh.open(&sandbox.path(file), text);
@@ -252,6 +261,13 @@ proptest! {
         let expected = fresh.listed(&sandbox.root);
         if fresh.messages.is_empty() {
             wait_for(&mut editor.client, &sandbox.root, &expected);
+            for (file, (_, _, line)) in FILES.iter().cycle().zip(&edits).take(20) {
+                let [found, expected] = [&mut editor.client, &mut fresh]
+                    .map(|client| answers(client, &sandbox, file, *line));
+                for ((method, found), expected) in QUESTIONS.iter().zip(found).zip(expected) {
+                    prop_assert_eq!(found, expected, "{} at {}:{}", method, file, line);
+                }
+            }
         }
     }
 }
