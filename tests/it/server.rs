@@ -6,6 +6,7 @@ pub mod findings;
 mod hover;
 mod law;
 mod navigate;
+mod places;
 mod program;
 mod reach;
 mod reading;

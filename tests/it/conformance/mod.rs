@@ -20,7 +20,7 @@ mod layering;
 mod log;
 pub mod pairs;
 mod repositories;
-mod screens;
+pub mod screens;
 mod slips;
 mod stories;
 pub mod treasuremap;

@@ -15,7 +15,7 @@ const HEAD: &str = "v1.9";
 const VERSIONS: &str = "global/software/config/versions.yaml";
 
 /// A clone of the recorded repository at its head.
-pub(super) fn clone() -> Sandbox {
+pub fn clone() -> Sandbox {
     let sandbox = Sandbox::outside_git();
     let bundle = corpus().join("treasuremap/treasuremap.bundle");
     let bundle = bundle.to_str().expect("the corpus has a path in Unicode");
