@@ -152,8 +152,10 @@ impl<'f> Asked<'f> {
         location(workspace, root, self.client.encoding, text)
     }
 
-    /// Where texts are.
+    /// Where texts are, sorted by path and place.
     pub(super) fn locations(&self, texts: BTreeSet<Span>) -> Vec<Location> {
+        let mut texts: Vec<Span> = texts.into_iter().collect();
+        texts.sort_by_key(|text| (self.folder.workspace.path_of(*text), text.start));
         texts.into_iter().map(|text| self.location(text)).collect()
     }
 
