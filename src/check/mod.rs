@@ -18,6 +18,7 @@ mod taking;
 mod workspace;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -86,6 +87,8 @@ pub struct Further {
     pub(crate) tree: Labelled<SharedTree>,
     /// Full id of its commit; `None` if files on disk are read.
     pub(crate) commit: Option<Arc<str>>,
+    /// Folder that contains its files, if those on disk are read.
+    pub(crate) folder: Option<PathBuf>,
     /// Template of links to its lines.
     pub(crate) links: Option<Arc<str>>,
 }

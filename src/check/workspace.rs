@@ -17,8 +17,8 @@ use super::load::{Loaded, SetFiles, UnparsedFiles, files_of_several};
 use super::repositories::used_repositories;
 use super::site::{KnownDocuments, OneSide, SiteWork};
 use super::{
-    Answer, Checked, CheckedSite, Configuration, Plan, ProgressUnit, RenderedSite, RunControl,
-    TakenBySite, Work,
+    Answer, Checked, CheckedSite, Configuration, Further, Plan, ProgressUnit, RenderedSite,
+    RunControl, TakenBySite, Work,
 };
 use crate::cancel::Cancel;
 use crate::diagnostic::Diagnostic;
@@ -204,6 +204,27 @@ impl Workspace {
         sites
             .map(|set| (set.name.clone(), set.site_type.clone()))
             .collect()
+    }
+
+    /// The further repository of a content, and the path there; `None` in the main repository.
+    pub(crate) fn further_of(&self, file: FileId) -> Option<(&Further, &str)> {
+        let source = self.loaded.sources.get(file);
+        let mut further = self.plan.further().iter();
+        further.find_map(|further| {
+            let root = further.tree.root();
+            let path = source.path().as_str().strip_prefix(root.as_str())?;
+            (further.commit.as_ref() == source.commit()).then_some((&**further, path))
+        })
+    }
+
+    /// A content that was read at a commit of a further repository.
+    pub(crate) fn content_at(&self, path: &RepoPath, commit: &str) -> Option<FileId> {
+        let files = self.loaded.head.files.iter().map(|file| file.id);
+        let mut contents = files.map(|file| (file, self.loaded.sources.get(file)));
+        let found = contents.find(|(_, source)| {
+            source.path() == path && source.commit().is_some_and(|it| **it == *commit)
+        });
+        found.map(|(file, _)| file)
     }
 
     /// Path of the file that contains a span.

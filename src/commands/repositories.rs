@@ -345,50 +345,59 @@ impl LocalClone {
             reason: error.to_string(),
             help: error.help().unwrap_or("fix the clone").to_owned(),
         };
-        let (tree, inside, commit): (SharedTree, RepoPath, Option<Arc<str>>) =
-            match (&self.place, revision) {
-                (CloneFiles::Repository(repository, inside), Some(revision)) => {
-                    let folders = LAYERS.map(|layer| inside.join(layer));
-                    let tree = repository.pinned(revision, &folders).map_err(|error| {
-                        let fetch = repository.fetch_command(shown, revision);
-                        Unreadable {
-                            reason: error.to_string(),
-                            help: revision_help(&error, fetch),
-                        }
-                    })?;
-                    let commit = tree.commit_id().map(Arc::from);
-                    (Arc::new(tree), inside.clone(), commit)
-                }
-                (CloneFiles::Folder(_), Some(_)) => {
-                    let reason = format!("`{shown}` is not inside a git repository");
-                    let worktree = format!("`--repository {}={shown}@worktree`", self.name);
-                    let help = format!("pass a clone, or read the files on disk: {worktree}");
-                    return Err(Unreadable { reason, help });
-                }
-                (CloneFiles::Repository(repository, _), None)
-                    if repository.work_tree_root().is_none() =>
-                {
-                    let reason =
-                        format!("`{shown}` is a bare repository, and no revision is pinned");
-                    let help = "pin one: `revision: REV` beside its `url`".to_owned();
-                    return Err(Unreadable { reason, help });
-                }
-                (CloneFiles::Repository(repository, inside), None) => {
-                    let tree = WorkTree::in_repository(repository).map_err(unreadable)?;
-                    (Arc::new(tree), inside.clone(), None)
-                }
-                (CloneFiles::Folder(folder), None) => {
-                    let tree = WorkTree::in_folder(folder.clone()).map_err(unreadable)?;
-                    (Arc::new(tree), RepoPath::new(""), None)
-                }
-            };
-        let (name, links) = (self.name.clone(), self.links.clone());
-        Ok(Further {
-            tree: Labelled::new(&name, tree, inside),
-            name,
-            commit,
-            links,
-        })
+        let further = |tree: SharedTree, inside: &RepoPath| Further {
+            tree: Labelled::new(&self.name, tree, inside.clone()),
+            name: self.name.clone(),
+            commit: None,
+            folder: None,
+            links: self.links.clone(),
+        };
+        match (&self.place, revision) {
+            (CloneFiles::Repository(repository, inside), Some(revision)) => {
+                let folders = LAYERS.map(|layer| inside.join(layer));
+                let tree = repository.pinned(revision, &folders).map_err(|error| {
+                    let fetch = repository.fetch_command(shown, revision);
+                    Unreadable {
+                        reason: error.to_string(),
+                        help: revision_help(&error, fetch),
+                    }
+                })?;
+                let commit = tree.commit_id().map(Arc::from);
+                Ok(Further {
+                    commit,
+                    ..further(Arc::new(tree), inside)
+                })
+            }
+            (CloneFiles::Folder(_), Some(_)) => {
+                let reason = format!("`{shown}` is not inside a git repository");
+                let worktree = format!("`--repository {}={shown}@worktree`", self.name);
+                let help = format!("pass a clone, or read the files on disk: {worktree}");
+                Err(Unreadable { reason, help })
+            }
+            (CloneFiles::Repository(repository, _), None)
+                if repository.work_tree_root().is_none() =>
+            {
+                let reason = format!("`{shown}` is a bare repository, and no revision is pinned");
+                let help = "pin one: `revision: REV` beside its `url`".to_owned();
+                Err(Unreadable { reason, help })
+            }
+            (CloneFiles::Repository(repository, inside), None) => {
+                let tree = WorkTree::in_repository(repository).map_err(unreadable)?;
+                let folder = Some(inside.on_disk(tree.root()));
+                Ok(Further {
+                    folder,
+                    ..further(Arc::new(tree), inside)
+                })
+            }
+            (CloneFiles::Folder(folder), None) => {
+                let tree = WorkTree::in_folder(folder.clone()).map_err(unreadable)?;
+                let folder = Some(tree.root().to_owned());
+                Ok(Further {
+                    folder,
+                    ..further(Arc::new(tree), &RepoPath::new(""))
+                })
+            }
+        }
     }
 }
 

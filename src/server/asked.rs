@@ -1,8 +1,6 @@
 //! A question about a file, and the state that answers it.
 
 use std::collections::BTreeSet;
-use std::ops::Range as Bytes;
-use std::path::Path;
 use std::sync::Arc;
 
 use gen_lsp_types::{Location, Position, Range};
@@ -10,12 +8,11 @@ use gen_lsp_types::{Location, Position, Range};
 use super::client::Client;
 use super::findings::Shown;
 use super::folder::{OpenedFolder, overlaid};
-use super::text::{Encoding, Lines, differing_parts};
-use super::uri::uri_of;
+use super::text::{Lines, moved};
 use super::worker::OpenDocuments;
 use crate::ask::uses::{self, NamedDocuments};
 use crate::cancel::Cancel;
-use crate::check::{Answer, RenderedSite, RunControl, Workspace};
+use crate::check::{Answer, RenderedSite, RunControl};
 use crate::commands::Selection;
 use crate::error::Error;
 use crate::source::{FileId, RepoPath, Span, offset};
@@ -146,10 +143,7 @@ impl<'f> Asked<'f> {
 
     /// Where a text is.
     pub(super) fn location(&self, text: Span) -> Location {
-        let OpenedFolder {
-            workspace, root, ..
-        } = &*self.folder;
-        location(workspace, root, self.client.encoding, text)
+        self.folder.location(text, self.client.encoding)
     }
 
     /// Where texts are, sorted by path and place.
@@ -162,42 +156,5 @@ impl<'f> Asked<'f> {
     /// Place of a text of this file.
     pub(super) fn range(&self, text: Span) -> Range {
         self.location(text).range
-    }
-}
-
-/// Where a text is, in the current content of its file.
-pub(super) fn location(
-    workspace: &Workspace,
-    root: &Path,
-    encoding: Encoding,
-    text: Span,
-) -> Location {
-    let sources = workspace.sources();
-    // Text inside of an encoded part is shown at the part.
-    let written = sources.written(text);
-    let current = workspace.current_of(written.file);
-    let [now, before] = [current, written.file].map(|file| sources.get(file));
-    let Bytes { start, end } = written.range();
-    let [start, end] = [start, end].map(|byte| moved(before.text(), now.text(), byte));
-    let path = root.join(sources.path_of(written).as_str());
-    Location {
-        uri: uri_of(&path),
-        range: Lines::of(now, encoding).range(start..end),
-    }
-}
-
-/// The byte of `to` at which a byte of `from` is: counted from the beginning if it is before the part
-/// that differs, from the end if it is behind it, and else at the beginning of that part.
-fn moved(from: &str, to: &str, byte: usize) -> usize {
-    if from == to {
-        return byte;
-    }
-    let [before, after] = differing_parts(from, to);
-    if byte <= before.start {
-        byte
-    } else if byte >= before.end {
-        after.end + (byte - before.end)
-    } else {
-        before.start
     }
 }

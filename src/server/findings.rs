@@ -1,7 +1,6 @@
 //! Findings as diagnostics of LSP.
 
 use std::hash::BuildHasher;
-use std::path::{Path, PathBuf};
 
 use gen_lsp_types::{
     Code, CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity,
@@ -9,26 +8,25 @@ use gen_lsp_types::{
 };
 use serde::Serialize;
 
-use super::asked::{Asked, location};
+use super::asked::Asked;
+use super::folder::OpenedFolder;
 use super::text::Encoding;
-use crate::check::Workspace;
+use super::uri::uri_of;
 use crate::diagnostic::{self, Label, Severity};
 use crate::report::RulePages;
 use crate::source::Span;
 
 /// How findings of a folder are shown.
 pub(super) struct Shown<'s> {
-    pub(super) workspace: &'s Workspace,
-    /// Folder that contains all paths.
-    pub(super) root: &'s Path,
+    pub(super) folder: &'s OpenedFolder,
     pub(super) encoding: Encoding,
     pub(super) pages: Option<RulePages>,
 }
 
 impl Shown<'_> {
-    /// The file of a finding, and its diagnostic.
-    pub(super) fn diagnostic(&self, finding: &diagnostic::Diagnostic) -> (PathBuf, Diagnostic) {
-        let Location { range, .. } = self.location(finding.primary.span);
+    /// The address of a finding, and its diagnostic.
+    pub(super) fn diagnostic(&self, finding: &diagnostic::Diagnostic) -> (Uri, Diagnostic) {
+        let Location { range, uri } = self.location(finding.primary.span);
         let address = self
             .pages
             .as_ref()
@@ -46,7 +44,7 @@ impl Shown<'_> {
             related_information: Some(related.collect()),
             data: None,
         };
-        (self.path(finding.primary.span), diagnostic)
+        (uri, diagnostic)
     }
 
     fn related(&self, label: &Label) -> DiagnosticRelatedInformation {
@@ -57,13 +55,7 @@ impl Shown<'_> {
     }
 
     fn location(&self, span: Span) -> Location {
-        location(self.workspace, self.root, self.encoding, span)
-    }
-
-    fn path(&self, span: Span) -> PathBuf {
-        let sources = self.workspace.sources();
-        let path = sources.path_of(sources.written(span));
-        self.root.join(path.as_str())
+        self.folder.location(span, self.encoding)
     }
 }
 
@@ -87,11 +79,11 @@ pub(super) enum FindingsReport {
 /// Answers a client that asks for findings. The id of an answer is a hash of it.
 pub(super) fn report(asked: &Asked<'_>, params: DocumentDiagnosticParams) -> FindingsReport {
     let shown = asked.shown();
-    let path = asked.folder.root.join(asked.file.as_str());
+    let address = uri_of(&asked.folder.root.join(asked.file.as_str()));
     let findings = asked.folder.findings.diagnostics.iter();
     let found = findings.map(|finding| shown.diagnostic(finding));
     let items: Vec<Diagnostic> = found
-        .filter(|(file, _)| *file == path)
+        .filter(|(of, _)| *of == address)
         .map(|(_, diagnostic)| diagnostic)
         .collect();
     let written = serde_json::to_string(&items).expect("diagnostics are JSON");

@@ -2,26 +2,30 @@
 //! published findings.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range as Bytes;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gen_lsp_types::Diagnostic;
+use gen_lsp_types::{Diagnostic, Location, Uri};
 
 use super::base::BaseFiles;
 use super::client::Client;
 use super::findings::Shown;
+use super::rendered::ReadOnlyText;
+use super::text::{Encoding, Lines, moved};
+use super::uri::uri_of;
 use super::worker::OpenDocuments;
 use crate::ask::uses::NamedDocuments;
 use crate::cancel::Cancel;
-use crate::check::{RunControl, Workspace};
+use crate::check::{Further, RunControl, Workspace};
 use crate::commands::configuration::rule_pages;
 use crate::commands::{Project, Selection};
 use crate::error::Error;
-use crate::source::{ContentId, OverlaidTexts, RepoPath};
+use crate::source::{ContentId, FileId, OverlaidTexts, RepoPath, Span};
 use crate::triage::Findings;
 
-/// Diagnostics by file.
-pub(super) type Published = BTreeMap<PathBuf, Vec<Diagnostic>>;
+/// Diagnostics by address.
+pub(super) type Published = BTreeMap<String, Vec<Diagnostic>>;
 
 type FileContents = BTreeMap<RepoPath, Option<ContentId>>;
 
@@ -230,8 +234,8 @@ impl Folder {
         let shown = opened.shown(client);
         let mut found = Published::new();
         for finding in &opened.findings.diagnostics {
-            let (path, diagnostic) = shown.diagnostic(finding);
-            found.entry(path).or_default().push(diagnostic);
+            let (address, diagnostic) = shown.diagnostic(finding);
+            found.entry(address.0).or_default().push(diagnostic);
         }
         self.problem = None;
         self.state = FolderState::Judged;
@@ -240,7 +244,7 @@ impl Folder {
 
     /// The published diagnostics of a file.
     pub(super) fn published(&self, file: &Path) -> Option<&Vec<Diagnostic>> {
-        self.published.get(file)
+        self.published.get(&uri_of(file).0)
     }
 
     /// The files whose diagnostics are others than the published ones, with these.
@@ -318,11 +322,46 @@ impl OpenedFolder {
         });
     }
 
+    /// Where a text is, in the current content of its file.
+    pub(super) fn location(&self, text: Span, encoding: Encoding) -> Location {
+        let sources = self.workspace.sources();
+        // Text inside of an encoded part is shown at the part.
+        let written = sources.written(text);
+        let current = self.workspace.current_of(written.file);
+        let [now, before] = [current, written.file].map(|file| sources.get(file));
+        let Bytes { start, end } = written.range();
+        let [start, end] = [start, end].map(|byte| moved(before.text(), now.text(), byte));
+        Location {
+            uri: self.uri(current),
+            range: Lines::of(now, encoding).range(start..end),
+        }
+    }
+
+    /// Address of a content.
+    pub(super) fn uri(&self, content: FileId) -> Uri {
+        let path = self.workspace.sources().get(content).path();
+        match self.workspace.further_of(content) {
+            None => uri_of(&self.root.join(path.as_str())),
+            Some((
+                Further {
+                    folder: Some(folder),
+                    ..
+                },
+                inside,
+            )) => uri_of(&folder.join(inside)),
+            Some((further, _)) => ReadOnlyText::Source {
+                path: path.to_string(),
+                commit: further.commit.as_deref().unwrap_or_default().to_owned(),
+                folder: self.path.clone(),
+            }
+            .uri(),
+        }
+    }
+
     /// How its findings are shown.
     pub(super) fn shown<'s>(&'s self, client: &Client) -> Shown<'s> {
         Shown {
-            workspace: &self.workspace,
-            root: &self.root,
+            folder: self,
             encoding: client.encoding,
             pages: rule_pages(&self.project.configured),
         }

@@ -1,8 +1,9 @@
-//! Rendered documents as read-only texts, at addresses of the scheme `layercake`: a title as the path,
-//! which clients show, and a [`RenderedAddress`] as JSON in the query. Some clients decode and encode
-//! addresses, so nothing else of their form has a meaning.
+//! Read-only texts at addresses of the scheme `layercake`: a title as the path, which clients show, and a
+//! [`ReadOnlyText`] as JSON in the query. Some clients decode and encode addresses, so nothing else of
+//! their form has a meaning.
 
-use std::path::PathBuf;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 use gen_lsp_types::{Position, TextDocumentContentResult, Uri};
 use percent_encoding::percent_decode_str;
@@ -11,14 +12,14 @@ use serde::{Deserialize, Serialize};
 use super::asked::Asked;
 use super::uri::encoded;
 use crate::ask::SET;
-use crate::check::Answer;
+use crate::check::{Answer, Workspace};
 use crate::commands::Selection;
 use crate::commands::documents::DocumentGlobs;
 use crate::commands::render::{self, RenderRequest};
 use crate::commands::reports::view;
 use crate::error::{Error, ErrorKind};
 use crate::report::{self, DocumentOptions};
-use crate::source::OverlaidTexts;
+use crate::source::{OverlaidTexts, RepoPath};
 
 /// Scheme of the addresses.
 pub(super) const SCHEME: &str = "layercake";
@@ -80,8 +81,8 @@ pub(super) fn documents_at(
         };
         RenderedDocument {
             document: format!("{} {}", key.schema, key.name),
-            uri: head.uri(),
-            base: base.uri(),
+            uri: ReadOnlyText::Rendered(head).uri(),
+            base: ReadOnlyText::Rendered(base).uri(),
             site: site.as_deref().map(str::to_owned),
         }
     });
@@ -90,20 +91,35 @@ pub(super) fn documents_at(
 
 /// Target of an address.
 #[derive(Clone, Deserialize, Serialize)]
-pub(super) struct RenderedAddress {
-    is_base: bool,
-    /// `-` for a set of files without layout.
-    site: String,
-    schema: String,
-    name: String,
-    /// The folder as the client opened it.
-    pub(super) folder: PathBuf,
+#[serde(untagged)]
+pub(super) enum ReadOnlyText {
+    Rendered(RenderedAddress),
+    /// A file at a commit of a further repository.
+    Source {
+        path: String,
+        commit: String,
+        /// The folder as the client opened it.
+        folder: PathBuf,
+    },
 }
 
-impl RenderedAddress {
-    fn uri(&self) -> Uri {
-        let side = if self.is_base { " before" } else { "" };
-        let title = format!("{} in {}{side}.yaml", self.name, self.site);
+impl ReadOnlyText {
+    pub(super) fn uri(&self) -> Uri {
+        let title = match self {
+            Self::Rendered(RenderedAddress {
+                is_base,
+                site,
+                name,
+                ..
+            }) => {
+                let side = if *is_base { " before" } else { "" };
+                format!("{name} in {site}{side}.yaml")
+            }
+            Self::Source { path, commit, .. } => {
+                let commit: String = commit.chars().take(7).collect();
+                format!("{commit} {path}")
+            }
+        };
         let query = serde_json::to_string(self).expect("an address is JSON");
         Uri(format!("{SCHEME}:/{}?{}", encoded(&title), encoded(&query)))
     }
@@ -115,11 +131,65 @@ impl RenderedAddress {
         serde_json::from_str(&query).ok()
     }
 
+    pub(super) fn folder(&self) -> &Path {
+        match self {
+            Self::Rendered(RenderedAddress { folder, .. }) | Self::Source { folder, .. } => folder,
+        }
+    }
+
+    /// # Errors
+    /// If a site cannot be read.
+    pub(super) fn text(&self, asked: &mut Asked<'_>) -> Result<TextDocumentContentResult, Error> {
+        match self {
+            Self::Rendered(address) => address.text(asked),
+            Self::Source { path, commit, .. } => {
+                let path = RepoPath::new(path.as_str());
+                let text = shown_source(&asked.folder.workspace, &path, commit);
+                let text = text.unwrap_or_default();
+                Ok(TextDocumentContentResult { text })
+            }
+        }
+    }
+}
+
+/// The text of a file at a commit of a further repository, with `*` for each byte of a secret; `None` if
+/// it is not read any more.
+fn shown_source(workspace: &Workspace, path: &RepoPath, commit: &str) -> Option<String> {
+    let file = workspace.content_at(path, commit)?;
+    let (sources, secrets, opaque) = workspace.texts();
+    let text = sources.get(file).text();
+    let of_file = secrets.iter().filter(|secret| secret.file == file);
+    let mut hidden: Vec<Range<usize>> = of_file.map(|secret| secret.range()).collect();
+    if opaque.contains(&file) {
+        hidden.push(0..text.len());
+    }
+    let mut shown = text.to_string();
+    for range in hidden {
+        let stars = |line: &str| "*".repeat(line.len());
+        let lines: Vec<String> = text[range.clone()].split('\n').map(stars).collect();
+        shown.replace_range(range, &lines.join("\n"));
+    }
+    Some(shown)
+}
+
+/// A rendered document of a site.
+#[derive(Clone, Deserialize, Serialize)]
+pub(super) struct RenderedAddress {
+    is_base: bool,
+    /// `-` for a set of files without layout.
+    site: String,
+    schema: String,
+    name: String,
+    /// The folder as the client opened it.
+    folder: PathBuf,
+}
+
+impl RenderedAddress {
     /// The rendered document with the origin of each value; empty if the side does not render it.
     ///
     /// # Errors
     /// If the site cannot be read.
-    pub(super) fn text(&self, asked: &mut Asked<'_>) -> Result<TextDocumentContentResult, Error> {
+    fn text(&self, asked: &mut Asked<'_>) -> Result<TextDocumentContentResult, Error> {
         let revision = if self.is_base {
             match &asked.base()?.commit {
                 Some(commit) => Some(commit.clone()),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::asked::Asked;
 use super::client::Client;
 use super::folder::Folder;
-use super::rendered::{CommandPlace, RenderedAddress};
+use super::rendered::{CommandPlace, ReadOnlyText};
 use super::uri::path_of;
 use super::worker::OpenDocuments;
 use super::{
@@ -190,10 +190,10 @@ impl<'q> Question<'q> {
             code: ErrorCode::InvalidParams,
             message: format!("`{}` is not an address of an opened folder", params.uri),
         };
-        let address = RenderedAddress::parse(&params.uri).ok_or_else(unknown)?;
+        let address = ReadOnlyText::parse(&params.uri).ok_or_else(unknown)?;
         let folders = self.folders.iter_mut();
         let mut opened = folders.filter_map(|folder| folder.opened.as_mut());
-        let folder = opened.find(|folder| folder.path == address.folder);
+        let folder = opened.find(|folder| folder.path == address.folder());
         let folder = folder.ok_or_else(unknown)?;
         let file = RepoPath::new("");
         let mut asked = Asked::new(folder, self.client, file, self.documents, self.cancel);

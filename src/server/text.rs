@@ -130,6 +130,22 @@ pub(super) fn differing_parts(one: &str, other: &str) -> [Bytes<usize>; 2] {
     [start..one.len() - end, start..other.len() - end]
 }
 
+/// The byte of `to` at which a byte of `from` is: counted from the beginning if it is before the part
+/// that differs, from the end if it is behind it, and else at the beginning of that part.
+pub(super) fn moved(from: &str, to: &str, byte: usize) -> usize {
+    if from == to {
+        return byte;
+    }
+    let [before, after] = differing_parts(from, to);
+    if byte <= before.start {
+        byte
+    } else if byte >= before.end {
+        after.end + (byte - before.end)
+    } else {
+        before.start
+    }
+}
+
 /// A count as LSP has it; nothing that is read is as long as its limit.
 pub(super) fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use gen_lsp_types::{
     Diagnostic, LogMessageParams, MessageType, ProgressParams, ProgressToken,
-    PublishDiagnosticsParams, ShowMessageParams, WorkDoneProgressCreateParams,
+    PublishDiagnosticsParams, ShowMessageParams, Uri, WorkDoneProgressCreateParams,
     WorkDoneProgressCreateRequest,
 };
 use lsp_server::{Request, RequestId};
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use super::client::{Client, Settings};
 use super::folder::{Folder, Published, is_of_git};
 use super::requests::{self, Question, Refusal};
-use super::uri::uri_of;
+use super::uri::{path_of, uri_of};
 use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind};
 use crate::guard::{Place, guarded};
@@ -286,7 +286,7 @@ impl Judge {
         } else {
             published.clone()
         };
-        self.push(path, diagnostics);
+        self.push(uri_of(path), diagnostics);
     }
 
     fn change_folders(&mut self, added: Vec<PathBuf>, removed: &[PathBuf]) {
@@ -392,12 +392,13 @@ impl Judge {
 
     fn publish(&self, published: Published) {
         let mut is_stale = false;
-        for (path, diagnostics) in published {
+        for (address, diagnostics) in published {
+            let address = Uri(address);
             // Such a client asks for those of open documents.
-            if self.client.pulls_diagnostics() && self.documents.contains_key(&path) {
+            if self.client.pulls_diagnostics() && self.opened(&address).is_some() {
                 is_stale = true;
             } else {
-                self.push(&path, diagnostics);
+                self.push(address, diagnostics);
             }
         }
         if is_stale {
@@ -405,13 +406,16 @@ impl Judge {
         }
     }
 
-    fn push(&self, path: &Path, diagnostics: Vec<Diagnostic>) {
-        let open = self.documents.get(path);
+    fn opened(&self, address: &Uri) -> Option<&OpenDocument> {
+        self.documents.get(&path_of(address)?)
+    }
+
+    fn push(&self, uri: Uri, diagnostics: Vec<Diagnostic>) {
         self.client.notify(
             "textDocument/publishDiagnostics",
             PublishDiagnosticsParams {
-                uri: uri_of(path),
-                version: open.map(|document| document.version),
+                version: self.opened(&uri).map(|document| document.version),
+                uri,
                 diagnostics,
             },
         );

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::client::{Client, uri};
 use super::findings::examples;
-use crate::cli::Sandbox;
+use crate::cli::{POLICY, Sandbox, definition, document};
 
 /// Parameters of a question at the `|` in `around`, which is the first such text of the file.
 pub fn place(sandbox: &Sandbox, file: &str, around: &str) -> Json {
@@ -211,4 +211,70 @@ fn questions_lead_to_the_texts_that_answer_them() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A source document in a clone: its file if the checkout is read, and a read-only text without secrets if
+/// the site pins a commit. So are the findings there.
+#[test]
+fn texts_of_further_repositories_can_be_opened() {
+    let [sites, global] = [(); 2].map(|()| Sandbox::new());
+    global.write("global/policy.yaml", POLICY);
+    let secret = document("key", "global", "hidden-value").replace("cleartext", "encrypted");
+    let source = document("source", "global", "{a: 1, b: 2, b: 3}");
+    global.write("global/source.yaml", format!("{source}{secret}"));
+    global.commit();
+    global.git(&["tag", "v1"]);
+    sites.write("type/small/any.yaml", document("any", "type", "{}"));
+    let substitution = "  substitutions:\n    - src: {schema: example/Any/v1, name: source, path: .a}\n\
+                        \x20     dest: {path: .a}\n";
+    let user = document("user", "site", "{}").replace("\ndata:", &format!("\n{substitution}data:"));
+    sites.write("site/lab/user.yaml", user);
+    let url = "https://git.example.org/global.git";
+    let define = |pin: &str| {
+        let more = format!("  repositories:\n    global:\n      url: {url}\n{pin}");
+        sites.write("site/lab/site-definition.yaml", definition("lab", &more));
+    };
+    let path = global.root.display();
+    sites.write(
+        "layercake.yaml",
+        format!("repositories:\n  global: {{path: '{path}', url: '{url}'}}\n"),
+    );
+
+    let defined = |client: &mut Client| -> String {
+        let at = place(&sites, "site/lab/user.yaml", "path: .|a");
+        let found = client.request(DEFINITION, at).unwrap();
+        // The document, and the value.
+        let [document, value] = &found.as_array().unwrap()[..] else {
+            panic!("{found}");
+        };
+        let start = json!({"line": 7, "character": 10});
+        assert_eq!(value["range"]["start"], start);
+        assert_eq!(value["uri"], document["uri"]);
+        value["uri"].as_str().unwrap().to_owned()
+    };
+    let has_finding = |client: &mut Client, address: &str| {
+        client.wait(address, |client| {
+            let found = client.published.get(address);
+            found.is_some_and(|it| it[0]["code"] == "duplicate-key")
+        });
+    };
+
+    define("");
+    let (mut client, _) = Client::start(&[&sites.root], json!(["utf-8"]));
+    let address = defined(&mut client);
+    assert_eq!(address, uri(&global.path("global/source.yaml")));
+    has_finding(&mut client, &address);
+    drop(client);
+
+    define("      revision: v1\n");
+    global.write("global/source.yaml", "");
+    let (mut client, _) = Client::start(&[&sites.root], json!(["utf-8"]));
+    let address = defined(&mut client);
+    assert!(address.starts_with("layercake:/"), "{address}");
+    has_finding(&mut client, &address);
+    let content = client
+        .request("workspace/textDocumentContent", json!({"uri": address}))
+        .unwrap();
+    let text = format!("{source}{secret}").replace("hidden-value", "************");
+    assert_eq!(content["text"], text);
 }
