@@ -1,6 +1,7 @@
 //! Laws: after any edits, the state is that of a new server, and no question fails.
 
 use std::fs;
+use std::path::Path;
 
 use layercake_yaml::FileId;
 use layercake_yaml_testing::config;
@@ -23,6 +24,18 @@ const FILES: [&str; 6] = [
     "global/layering-policy.yaml",
 ];
 
+const LINKED: &str = FILES[2];
+
+#[cfg(unix)]
+fn link(to: &Path, at: &Path) {
+    std::os::unix::fs::symlink(to, at).unwrap();
+}
+
+#[cfg(not(unix))]
+fn link(to: &Path, at: &Path) {
+    drop(fs::copy(to, at));
+}
+
 /// An edit of a client or on disk.
 #[derive(Clone, Debug)]
 enum Edit {
@@ -39,6 +52,8 @@ enum Edit {
     Save { file: Index },
     /// Removes a file.
     Remove { file: Index },
+    /// Replaces a file by a symbolic link to one that others read, too.
+    Link { file: Index },
     /// Switches between two branches.
     Switch,
 }
@@ -68,6 +83,7 @@ fn edit() -> impl Strategy<Value = Edit> {
         2 => file().prop_map(|file| Edit::Undo { file }),
         2 => file().prop_map(|file| Edit::Save { file }),
         1 => file().prop_map(|file| Edit::Remove { file }),
+        1 => file().prop_map(|file| Edit::Link { file }),
         1 => Just(Edit::Switch),
     ]
 }
@@ -124,13 +140,23 @@ impl Editor<'_> {
                     self.sandbox.write(FILES[file], text);
                     self.texts[file].clear();
                     self.client.close(&self.sandbox.path(FILES[file]));
-                    self.reported(&[FILES[file]]);
+                    self.reported(&[FILES[file], LINKED]);
                 }
             }
             Edit::Remove { file } => {
                 let file = FILES[file.index(FILES.len())];
                 drop(fs::remove_file(self.sandbox.path(file)));
                 self.reported(&[file]);
+            }
+            Edit::Link { file } => {
+                let file = FILES[file.index(FILES.len())];
+                if file != LINKED {
+                    let path = self.sandbox.path(file);
+                    fs::create_dir_all(path.parent().unwrap()).unwrap();
+                    drop(fs::remove_file(&path));
+                    link(&self.sandbox.path(LINKED), &path);
+                    self.reported(&[file]);
+                }
             }
             Edit::Switch => {
                 let other = self.sandbox.git(&["rev-parse", "--abbrev-ref", "@{-1}"]);
@@ -150,8 +176,10 @@ impl Editor<'_> {
             let mut problems = parsed.problems.iter();
             let is_broken = problems.any(|problem| problem.kind.is_fatal());
             if is_broken || FILES[file] == "layercake.yaml" {
+                // It may be a link.
+                drop(fs::remove_file(self.sandbox.path(FILES[file])));
                 self.sandbox.write(FILES[file], original);
-                self.reported(&[FILES[file]]);
+                self.reported(&[FILES[file], LINKED]);
                 self.change(file, &json!([{"text": original}]));
                 self.texts[file].push(original.clone());
             }
@@ -285,7 +313,9 @@ proptest! {
         }
         // An answer follows the reading, and the end of a session follows the findings.
         let document = json!({"textDocument": {"uri": uri(&sandbox.path(FILES[0]))}});
-        fresh.request("textDocument/diagnostic", document).unwrap();
+        for client in [&mut editor.client, &mut fresh] {
+            client.request("textDocument/diagnostic", document.clone()).unwrap();
+        }
         let expected = fresh.listed(&sandbox.root);
         prop_assert_eq!(&fresh.messages, &Vec::<String>::new());
         wait_for(&mut editor.client, &sandbox.root, &expected);
