@@ -59,7 +59,7 @@ use self::worker::{Event, OpenDocument, Worker};
 use crate::source::is_running;
 
 /// Time without messages after which a session looks whether its client still runs.
-const CLIENT_CHECK: Duration = Duration::from_secs(1);
+const CLIENT_CHECK: Duration = Duration::from_millis(500);
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
