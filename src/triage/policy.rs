@@ -10,7 +10,7 @@ use super::comments::{UnusedIgnore, by_comments};
 use super::{by_site, dedup_key};
 use crate::diagnostic::{Diagnostic, Level, Rule, Trait};
 use crate::ignore::Ignore;
-use crate::source::{DocKey, FileId, RepoPath, SourceMap, Span};
+use crate::source::{DocKey, FileId, RepoPath, SourceMap};
 
 /// Policy that decides which findings are reported, and at which severity.
 #[derive(Clone, Debug, Default)]
@@ -210,15 +210,14 @@ fn found_everywhere(found: Vec<Diagnostic>, side: &Findable<'_>) -> Vec<Diagnost
         let sites = finding.sites.iter().map(|site| &**site);
         shown.entry(key(finding)).or_default().extend(sites);
     }
-    let is_elsewhere = |place: Span, did: &BTreeSet<&str>| {
+    // Only those that a site of the file does not have are left.
+    shown.retain(|(.., place), did| {
         let mut sites = side.sites.of(place.file);
         sites.any(|could| !did.contains(&**could))
-    };
-    shown.retain(|(.., place), did| is_elsewhere(*place, did));
+    });
     let lost: BTreeSet<_> = shown.into_keys().collect();
-    let holds = |finding: &Diagnostic| !lost.contains(&key(finding));
     found
         .into_iter()
-        .filter(|finding| !is_everywhere(finding) || holds(finding))
+        .filter(|finding| !is_everywhere(finding) || !lost.contains(&key(finding)))
         .collect()
 }
