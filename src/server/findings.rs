@@ -81,10 +81,9 @@ pub(super) fn report(asked: &Asked<'_>, params: DocumentDiagnosticParams) -> Fin
     let shown = asked.shown();
     let address = uri_of(&asked.folder.root.join(asked.file.as_str()));
     let findings = asked.folder.findings.diagnostics.iter();
-    let found = findings.map(|finding| shown.diagnostic(finding));
-    let items: Vec<Diagnostic> = found
-        .filter(|(of, _)| *of == address)
-        .map(|(_, diagnostic)| diagnostic)
+    let items: Vec<Diagnostic> = findings
+        .filter(|finding| asked.folder.uri(finding.primary.span) == address)
+        .map(|finding| shown.diagnostic(finding).1)
         .collect();
     let written = serde_json::to_string(&items).expect("diagnostics are JSON");
     let result_id = format!(

@@ -97,8 +97,8 @@ impl Folder {
     pub(super) fn note_on_disk(&mut self, file: &Path) {
         if is_of_git(file) {
             // A commit or a branch: its files are reported, too.
-            self.forget_base();
             if let Some(opened) = &mut self.opened {
+                opened.base = None;
                 opened.may_list_others = true;
             }
         } else {
@@ -106,18 +106,12 @@ impl Folder {
         }
     }
 
-    fn forget_base(&mut self) {
-        if let Some(opened) = &mut self.opened {
-            opened.base = None;
-        }
-    }
-
     /// Takes note of the files that changed since it was last called.
     pub(super) fn look(&mut self) {
-        self.forget_base();
         let Some(opened) = &mut self.opened else {
             return;
         };
+        opened.base = None;
         // What cannot be listed is reported when it is read.
         let Ok(now) = opened.project.contents() else {
             return;
@@ -332,13 +326,18 @@ impl OpenedFolder {
         let Bytes { start, end } = written.range();
         let [start, end] = [start, end].map(|byte| moved(before.text(), now.text(), byte));
         Location {
-            uri: self.uri(current),
+            uri: self.uri_of_content(current),
             range: Lines::of(now, encoding).range(start..end),
         }
     }
 
-    /// Address of a content.
-    pub(super) fn uri(&self, content: FileId) -> Uri {
+    /// Address of the file of a text.
+    pub(super) fn uri(&self, text: Span) -> Uri {
+        let written = self.workspace.sources().written(text);
+        self.uri_of_content(written.file)
+    }
+
+    fn uri_of_content(&self, content: FileId) -> Uri {
         let path = self.workspace.sources().get(content).path();
         match self.workspace.further_of(content) {
             None => uri_of(&self.root.join(path.as_str())),

@@ -155,7 +155,8 @@ impl<'q> Question<'q> {
         answer: fn(&Asked<'_>, P) -> R,
     ) -> Result<Value, Refusal> {
         let params = parsed(&self.request.params)?;
-        let is_report = self.request.method == "textDocument/diagnostic";
+        let method = LspRequestMethod::from(&*self.request.method);
+        let is_report = method == LspRequestMethod::TextDocumentDiagnostic;
         Ok(match self.asked() {
             Some(asked) => value_of(answer(&asked, params)),
             // The only answer that cannot be null.

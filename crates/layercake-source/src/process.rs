@@ -1,4 +1,4 @@
-//! The end of another process.
+//! Other processes.
 
 /// True if a process with this id runs here. False for one outside of this container, and on systems
 /// without such ids.

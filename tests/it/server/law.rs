@@ -167,9 +167,9 @@ impl Editor<'_> {
         }
     }
 
-    /// Replaces the configuration, which may be invalid, and the texts that cannot be parsed, of which a
-    /// new server knows other documents than one that read the texts before.
-    fn mend(&mut self, originals: &[String]) {
+    /// Restores the configuration, and each text that cannot be parsed: a new server does not know the
+    /// documents that were read before.
+    fn restore(&mut self, originals: &[String]) {
         for (file, original) in originals.iter().enumerate() {
             let text = self.opened(file);
             let parsed = layercake_yaml::parse(FileId::default(), &text);
@@ -304,7 +304,7 @@ proptest! {
             let method = QUESTIONS[*line % QUESTIONS.len()];
             answer(&mut editor.client, &sandbox, method, file, *line);
         }
-        editor.mend(&originals);
+        editor.restore(&originals);
         let mut fresh = start();
         for (file, texts) in FILES.iter().zip(&editor.texts) {
             if let Some(text) = texts.last() {
