@@ -20,8 +20,8 @@ from project import ROOT, repository, slug
 REF = os.environ.get("LAYERCAKE_REF", "main")
 # Destinations of Markdown links, and the attributes of HTML in Markdown.
 LINK = re.compile(r'(?<=\]\()[^)\s]+|(?<=\ssrc=")[^"]+|(?<=\shref=")[^"]+')
-# Languages that mdBook's highlighter does not know.
-UNKNOWN_LANGUAGES = ("groovy", "report")
+# Languages that mdBook's highlighter knows. It prints a warning for others, so they become plain text.
+LANGUAGES = ("console", "diff", "ini", "json", "lua", "python", "rust", "sh", "toml", "yaml")
 SIDES = {"base": " at the base", "head": " at the head"}
 
 
@@ -83,7 +83,7 @@ def opening(line):
     if words:
         side, _, name = words[0].rpartition(":")
         yield f"{indent}`{name}`{SIDES.get(side, '')}:\n"
-    yield f"{indent}```{'text' if language in UNKNOWN_LANGUAGES else language}"
+    yield f"{indent}```{language if language in LANGUAGES else 'text'}"
 
 
 def adapt_link(link, file, pages):
