@@ -9,8 +9,10 @@ use crate::check::RenderedSite;
 use crate::error::{Error, ErrorKind};
 use crate::graph::{DocId, Recipe};
 use crate::near::{help_for_unknown, list};
+use crate::yaml::emit::scalar_text;
+use crate::yaml::json::key_form;
 use crate::yaml::path::{Location, Path, Piece, Segment};
-use crate::yaml::{Key, Node};
+use crate::yaml::{Key, Mapping, Node};
 
 /// Name of a set of files without layout in the place of a site name.
 pub(crate) const SET: &str = "-";
@@ -143,10 +145,22 @@ fn pointed(data: &Node, pointer: &str) -> Location {
             .filter(|_| around.is_some_and(|node| node.as_sequence().is_some()));
         place = place.join(match index {
             Some(index) => Piece::Index(index),
-            None => Piece::Key(Key::string(name, data.span)),
+            None => Piece::Key(key(around, &name, data)),
         });
     }
     place
+}
+
+/// The key of a mapping that paths or JSON Pointers write like this. Keys that are not strings have no
+/// path of Deckhand, but reports show them.
+fn key(around: Option<&Node>, name: &str, data: &Node) -> Key {
+    let keys = around.and_then(Node::as_mapping).into_iter();
+    let is_it = |key: &&Key| {
+        key_form(key) == name || key.as_str().is_none() && scalar_text(&key.value) == name
+    };
+    let mut keys = keys.flat_map(Mapping::keys);
+    let known = keys.find(is_it).cloned();
+    known.unwrap_or_else(|| Key::string(name, data.span))
 }
 
 fn found(data: &Node, text: &str) -> Result<Location, Error> {
@@ -164,11 +178,13 @@ fn found(data: &Node, text: &str) -> Result<Location, Error> {
     }
     let segments = path.segments();
     let segments = segments.ok_or_else(|| unusable("it matches nothing".into()))?;
-    let pieces = segments.iter().map(|segment| match segment {
-        Segment::Name(name) => Piece::Key(Key::string(name.clone(), data.span)),
-        Segment::Index(index) => Piece::Index(usize::try_from(*index).unwrap_or(usize::MAX)),
-    });
-    Ok(Location(pieces.collect()))
+    Ok(segments.iter().fold(Location::root(), |place, segment| {
+        let piece = match segment {
+            Segment::Name(name) => Piece::Key(key(place.get(data), name, data)),
+            Segment::Index(index) => Piece::Index(usize::try_from(*index).unwrap_or(usize::MAX)),
+        };
+        place.join(piece)
+    }))
 }
 
 /// The place, or the secret that contains it.

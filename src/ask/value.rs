@@ -48,12 +48,14 @@ pub fn trace(site: &RenderedSite<'_>, question: &ValueQuestion) -> Result<Explai
         return Err(question::no_value(recipe, data, &place));
     }
     let (leaves, more_leaves) = leaves(site, &replay, &hop);
+    // A trace follows a collection itself, and not what is later written into it.
+    let rendered = site.rendered.data(doc).and_then(|data| place.get(data));
     Ok(ExplainedValue {
         site: site.site.name.clone(),
         document: recipe.key.clone(),
         place: place.to_string(),
         there: hop.value.is_some(),
-        value: hop.value.clone(),
+        value: rendered.or(hop.value.as_ref()).cloned(),
         secret_of: secret_of(site, &hop),
         deployed_by: deployed_by(site, doc),
         set_at: hop.origin().value.as_ref().map(|node| node.span),
