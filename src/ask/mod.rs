@@ -14,6 +14,7 @@ pub(crate) mod impact;
 pub(crate) mod line;
 pub(crate) mod overrides;
 pub(crate) mod place;
+pub(crate) mod query;
 mod question;
 pub(crate) mod renaming;
 mod route;

@@ -15,6 +15,7 @@ mod hygiene;
 mod manual;
 mod outputs;
 mod queries;
+mod query;
 mod saved;
 mod streams;
 mod terminal;
@@ -196,6 +197,7 @@ fn verb(cli: Cli) -> Result<ExitCode, VerbFailure> {
         Verb::Baseline(verb) => hygiene::baseline(verb, directory, &terminal),
         Verb::Diff(arguments) => comparison::diff(arguments, directory, &terminal),
         Verb::Render(arguments) => queries::render(arguments, directory, &terminal),
+        Verb::Query(arguments) => query::query(arguments, directory, &terminal),
         Verb::CloudConfig(arguments) => cloud_config::cloud_config(arguments, directory, &terminal),
         Verb::Report(arguments) => saved::report(arguments, directory, &terminal),
         Verb::Sites(arguments) => queries::sites(arguments, directory, &terminal),

@@ -4,19 +4,20 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
 use layercake::ask::ValueQuestion;
 use layercake::check::{Checked, ParseTotals, RunControl};
 use layercake::commands::names::{NamedValue, Target, is_file, missing_arguments};
 use layercake::commands::places::entered;
-use layercake::commands::render::Rendering;
 use layercake::commands::sides::{ChosenSide, ChosenSides, MergeBase, SideSelection};
 use layercake::commands::{self, Selection};
 use layercake::error::{Error, ErrorKind};
 use layercake::report::answer::provenance::SiteValue;
 use layercake::report::answer::{graph, impact, provenance, since, write_answer, write_list};
 use layercake::report::{self, View};
+use layercake::source::DocKey;
 
 use super::arguments::{
     ConfigArgs, ExplainValueArgs, FailOn, GraphFormat, RenderFormat, RepositoryArgs, SelectionArgs,
@@ -92,7 +93,10 @@ pub(super) fn render(
         RenderFormat::Yaml => report::documents::write(sites, &view(checked), look, out),
         RenderFormat::Json => report::model::rendered(sites, look, None, out),
     })?;
-    complain(&not_rendered(&rendering));
+    complain(&not_rendered(checked, &rendering.missing));
+    if rendering.is_empty() {
+        complain("no requested document is rendered\n");
+    }
     complain(&problems(checked));
     if checked.internal_error {
         return Ok(ExitCode::from(2));
@@ -105,26 +109,23 @@ pub(super) fn render(
     Ok(ExitCode::from(u8::from(is_failed)))
 }
 
-/// Lines that list the requested items which are not rendered.
-pub(super) fn not_rendered(rendering: &Rendering) -> String {
-    let undefined = rendering.checked.undefined.iter().map(|site| {
+/// Lines that list the requested items which are not rendered; `missing` are documents, with their
+/// sites.
+pub(super) fn not_rendered(
+    checked: &Checked<()>,
+    missing: &[(Option<Arc<str>>, DocKey)],
+) -> String {
+    let undefined = checked.undefined.iter().map(|site| {
         format!("site `{site}` is not rendered: its definition is missing or broken\n")
     });
-    let missing = rendering.missing.iter().map(|(site, key)| {
+    let missing = missing.iter().map(|(site, key)| {
         let site = site
             .as_ref()
             .map(|site| format!(" of site `{site}`"))
             .unwrap_or_default();
         format!("`{}` ({}){site} is not rendered\n", key.name, key.schema)
     });
-    let empty = rendering
-        .is_empty()
-        .then(|| "no requested document is rendered\n".into());
-    undefined
-        .chain([unread(&rendering.checked)])
-        .chain(missing)
-        .chain(empty)
-        .collect()
+    undefined.chain([unread(checked)]).chain(missing).collect()
 }
 
 /// Arguments of `sites`.

@@ -17,6 +17,7 @@ use super::demo::DemoArgs;
 use super::history::{BlameArgs, LogArgs};
 use super::hygiene::BaselineVerb;
 use super::queries::{GraphArgs, ImpactArgs, RenderArgs, SitesArgs};
+use super::query::QueryArgs;
 use super::saved::ReportArgs;
 
 const EXAMPLES: &str = "\
@@ -83,6 +84,20 @@ Exit codes: 0 all requested documents are rendered, 1 some are not, or `--fail-o
 something, 2 usage or internal error.
 
 Next: run `layercake explain-value SITE SCHEMA NAME PATH` to trace a value to its source.";
+
+const QUERY_EXAMPLES: &str = "\
+Examples:
+  layercake query images                      each image, its users and sites
+  layercake query images --value '*/heat:*'   who uses which tag of it
+  layercake query images --since main         images that your branch changes
+  layercake query releases --site lab -o csv
+  layercake query '$.values.pod.replicas.*' --schema 'armada/Chart/*'
+  layercake query '$..[?@.port == 8080]' --name keystone
+
+Exit codes: 0 values found, or compared, 1 no value found, or a document is not rendered, \
+2 usage or internal error.
+
+Next: run `layercake explain-value SITE SCHEMA NAME PATH` to see every step of a value.";
 
 const CLOUD_CONFIG_EXAMPLES: &str = "\
 Examples:
@@ -420,6 +435,14 @@ pub(super) enum Verb {
     /// only with `--fail-on`.
     #[command(override_usage = RENDER_USAGE, after_help = RENDER_EXAMPLES)]
     Render(RenderArgs),
+
+    /// Print values of rendered documents, and the lines that wrote them
+    ///
+    /// Evaluates a JSONPath (RFC 9535) on the data of each rendered document of all sites, as `render
+    /// --format json` prints it: secrets are hidden, also from filters. Equal values of several sites
+    /// are one row.
+    #[command(after_help = QUERY_EXAMPLES)]
+    Query(QueryArgs),
 
     /// Merge cloud-config parts as cloud-init does, and print the result
     ///

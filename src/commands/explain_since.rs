@@ -39,10 +39,7 @@ pub fn run(
         chosen, project, ..
     }) = opened
     else {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            "no base revision given; pass --since REV",
-        ));
+        return Err(no_base());
     };
     let settings = Settings {
         work: Work::Render,
@@ -103,8 +100,12 @@ pub fn run(
     Ok((compared.checked, since))
 }
 
+pub(super) fn no_base() -> Error {
+    Error::new(ErrorKind::Usage, "no base revision given; pass --since REV")
+}
+
 /// Name of the base side: the requested revision and its commit.
-fn name(wanted: &SideSelection, side: &ChosenSide) -> SideName {
+pub(super) fn name(wanted: &SideSelection, side: &ChosenSide) -> SideName {
     const SHORT: usize = 10;
     let ChosenSide::Commit { id, name } = side else {
         return SideName::State(side.to_string());

@@ -25,6 +25,7 @@ pub mod names;
 pub mod parse;
 pub mod places;
 pub mod policy;
+pub mod query;
 pub mod render;
 pub mod reports;
 pub mod repositories;

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use globset::Glob;
 
+pub(crate) use self::read::built_in_queries;
 pub use self::read::{Vocabulary, read};
 pub(crate) use self::show::SettingOrigin;
 pub use self::show::settings;
@@ -57,6 +58,8 @@ pub struct Config {
     pub(crate) sites: Vec<SiteSettings>,
     /// Values that name other documents.
     pub references: Vec<ReferenceSettings>,
+    /// Queries that `query` and reports know by name, instead of the program's of the same name.
+    pub(crate) queries: Vec<NamedQuery>,
     /// Sets of parts given to cloud-init.
     pub cloud_config: Vec<CloudConfig>,
     /// Version of the program that reads rendered documents, for property groups that name no
@@ -267,6 +270,33 @@ pub struct ReferenceSettings {
     pub target: Spanned<Arc<str>>,
     /// Property that the names refer to.
     pub(crate) by: ReferenceKey,
+}
+
+/// A query that is asked by its name.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedQuery {
+    pub(crate) name: Arc<str>,
+    pub(crate) description: Arc<str>,
+    pub(crate) from: Vec<QuerySource>,
+    pub(crate) kind: QueryKind,
+    /// Further values of the document, by the title of their column.
+    pub(crate) columns: Vec<(Arc<str>, Query)>,
+}
+
+/// Values that a query selects in documents of some schemas.
+#[derive(Clone, Debug)]
+pub(crate) struct QuerySource {
+    /// Matches the schema; all schemas if `None`.
+    pub(crate) schema: Option<Glob>,
+    pub(crate) path: Query,
+}
+
+/// Form of the values that a query selects. Values of another form are omitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum QueryKind {
+    Any,
+    /// References to container images.
+    Image,
 }
 
 /// Property that references a document.

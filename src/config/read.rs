@@ -10,9 +10,9 @@ use globset::{Glob, GlobBuilder};
 
 use super::{
     CloudConfig, CloudSource, Config, ConfigProblem, DialectSetting, Discover, File, GlobPattern,
-    ListKey, Missing, MissingSourceSetting, ReachLimits, ReferenceKey, ReferenceSettings,
-    RepositorySettings, RuleSettings, Rules, Secrets, SemanticsSetting, SiteSettings, shape,
-    version,
+    ListKey, Missing, MissingSourceSetting, NamedQuery, QueryKind, QuerySource, ReachLimits,
+    ReferenceKey, ReferenceSettings, RepositorySettings, RuleSettings, Rules, Secrets,
+    SemanticsSetting, SiteSettings, shape, version,
 };
 use crate::diagnostic::Level;
 use crate::error::{Error, ErrorKind};
@@ -64,6 +64,25 @@ pub fn read(path: RepoPath, bytes: Vec<u8>, vocabulary: &Vocabulary<'_>) -> Resu
         }),
         ..config
     })
+}
+
+/// Queries of the program.
+pub(crate) fn built_in_queries() -> Vec<NamedQuery> {
+    let vocabulary = Vocabulary {
+        rules: &[],
+        cautions: &[],
+        consequence: |_| Ok(()),
+        formats: &[],
+        version: "",
+        links: |_| Ok(()),
+        docs_url: |_| Ok(()),
+        not_shown: None,
+    };
+    let text = include_bytes!("queries.yaml").to_vec();
+    let config = read(RepoPath::new("queries.yaml"), text, &vocabulary);
+    config
+        .expect("the queries of the program are valid")
+        .queries
 }
 
 fn reject(
@@ -166,6 +185,7 @@ impl ConfigReader<'_> {
             secrets: self.secrets(root),
             sites: self.sites(root),
             references: self.references(root),
+            queries: self.queries(root),
             cloud_config: self.cloud_config(root),
             client_version: self.client_version(root),
             client_versions: self.client_versions(root),
@@ -497,7 +517,8 @@ impl ConfigReader<'_> {
             for schema in schema.iter().chain(&target) {
                 self.schema_name(schema);
             }
-            let path = field("from", "path").and_then(|path| self.path(&path, Query::parse));
+            let path =
+                field("from", "path").and_then(|path| self.path(&path, Query::parse_bounded));
             if let (Some(schema), Some(target), Some(path)) = (schema, target, path) {
                 references.push(ReferenceSettings {
                     schema,
@@ -508,6 +529,46 @@ impl ConfigReader<'_> {
             }
         }
         references
+    }
+
+    fn queries(&mut self, root: &Node) -> Vec<NamedQuery> {
+        let mut queries = Vec::new();
+        for (name, node) in entries(root, "queries") {
+            let sources = node.get("from").and_then(Node::as_sequence);
+            let from = sources.unwrap_or_default().iter();
+            let columns = entries(node, "columns")
+                .into_iter()
+                .filter_map(|(title, path)| {
+                    let path = self.path(&text(path)?, Query::parse_bounded)?;
+                    Some((title.value, path))
+                });
+            queries.push(NamedQuery {
+                description: node
+                    .get("description")
+                    .and_then(text)
+                    .map_or_else(|| name.value.clone(), |it| it.value),
+                kind: match node.get("kind").and_then(Node::as_str) {
+                    Some("image") => QueryKind::Image,
+                    Some(_) | None => QueryKind::Any,
+                },
+                columns: columns.collect(),
+                from: from
+                    .filter_map(|source| self.query_source(source))
+                    .collect(),
+                name: name.value,
+            });
+        }
+        queries
+    }
+
+    fn query_source(&mut self, source: &Node) -> Option<QuerySource> {
+        let schema = source.get("schema").and_then(text);
+        let schema = match schema {
+            Some(schema) => Some(self.pattern(&schema, plain_glob)?.glob),
+            None => None,
+        };
+        let path = self.path(&source.get("path").and_then(text)?, Query::parse_bounded)?;
+        Some(QuerySource { schema, path })
     }
 
     fn client_version(&mut self, root: &Node) -> Option<Arc<str>> {
@@ -626,24 +687,14 @@ impl ConfigReader<'_> {
         path: &Spanned<Arc<str>>,
         parse: impl FnOnce(&str) -> Result<P, InvalidQuery>,
     ) -> Option<P> {
-        // Multi-line parser messages do not fit into one line, so they are replaced.
-        match parse(&path.value) {
-            Ok(query) => Some(query),
-            Err(invalid) if invalid.reason.contains('\n') => {
-                self.wrong(
-                    path.span,
-                    format!("`{}` is not a valid JSONPath (RFC 9535)", path.value),
-                );
-                None
-            }
-            Err(InvalidQuery { reason }) => {
-                self.wrong(
-                    path.span,
-                    format!("invalid path `{}`: {reason}", path.value),
-                );
-                None
-            }
+        let parsed = parse(&path.value);
+        if let Err(invalid) = &parsed {
+            self.wrong(
+                path.span,
+                format!("invalid path `{}`: {invalid}", path.value),
+            );
         }
+        parsed.ok()
     }
 
     fn patterns(&mut self, node: &Node, key: &str, kind: GlobKind) -> Vec<GlobPattern> {

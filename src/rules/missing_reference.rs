@@ -101,7 +101,7 @@ impl Reference {
         &self,
         data: &'a Node,
     ) -> impl Iterator<Item = (&'a Node, &'a str)> + use<'a> {
-        let nodes = self.path.find(data).into_iter();
+        let nodes = self.path.find(data).into_iter().map(|found| found.node);
         let public = nodes.filter(|node| !node.secret);
         public.filter_map(|node| Some((node, node.as_str()?)))
     }

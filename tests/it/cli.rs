@@ -30,6 +30,7 @@ mod origin;
 mod outputs;
 pub mod piped;
 mod provenance;
+mod query;
 mod repositories;
 pub mod screens;
 mod secret_changes;

@@ -59,6 +59,7 @@ const TABLE: &[(&str, &[&str])] = &[
         "report",
         &[
             "deployment",
+            "config",
             "triage",
             "diagnostic",
             "compare",
@@ -100,6 +101,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "check",
             "rules",
             "deployment",
+            "config",
             "report",
             "compare",
             "edit",
@@ -245,7 +247,7 @@ const RESTRICTED: &[(&str, &[&str])] = &[
 ];
 
 /// Files of `cli/`; each may use the ones before it.
-const CLI: [&str; 21] = [
+const CLI: [&str; 22] = [
     "streams",
     "environment",
     "fault",
@@ -262,6 +264,7 @@ const CLI: [&str; 21] = [
     "demo",
     "history",
     "queries",
+    "query",
     "verbs",
     "completions",
     "config",

@@ -8,6 +8,7 @@ use crate::laws::reading::{
     assert_reads_back, leaves, libyaml_reads, reads_as_plain, reads_without_problem, text_reads_as,
     within,
 };
+use crate::support::sample::Random;
 
 #[test]
 fn recorded_documents_read_back() {
@@ -176,21 +177,5 @@ fn mutate(text: &mut String, texts: &[&str], random: &mut Random) {
             }
         }
         _ => text.insert_str(at, random.pick::<&str>(&TOKENS)),
-    }
-}
-
-/// Random numbers, the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
-
-    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len())]
     }
 }

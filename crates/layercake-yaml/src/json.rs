@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
@@ -26,6 +27,71 @@ pub fn canonical(node: &Node) -> String {
     };
     serde_json::to_string(&form)
         .expect("every value can be serialized, and writing to a string cannot fail")
+}
+
+/// A value as [`NodeAsJson`] writes it without secrets, with the spans of the original nodes.
+pub fn json_form(node: &Node) -> Cow<'_, Node> {
+    if is_json(node) {
+        return Cow::Borrowed(node);
+    }
+    let text = |text: &str| Value::String(text.into());
+    let of_key = |key: &Key| Key::string(key_form(key), key.span);
+    let value = match &node.value {
+        _ if node.secret => text(HIDDEN),
+        Value::Sequence(items) => items.iter().map(owned).collect::<Vec<_>>().into(),
+        Value::Mapping(mapping) => {
+            let entries = mapping.iter().map(|(key, node)| (of_key(key), owned(node)));
+            Value::Mapping(Arc::new(entries.collect()))
+        }
+        Value::Pairs(pairs) => {
+            let pairs = pairs.iter().map(|(key, value)| {
+                let pair = vec![owned(key), owned(value)];
+                Node {
+                    value: pair.into(),
+                    ..key.clone()
+                }
+            });
+            pairs.collect::<Vec<_>>().into()
+        }
+        Value::Set(keys) => {
+            let keys = keys
+                .iter()
+                .map(|key| Node::new(text(&key_form(key)), key.span));
+            let keys = Node::new(keys.collect::<Vec<_>>().into(), node.span);
+            let entries = std::iter::once((Key::string("!!set", node.span), keys));
+            Value::Mapping(Arc::new(entries.collect()))
+        }
+        scalar => text(&tagged(scalar)),
+    };
+    Cow::Owned(Node {
+        value,
+        ..node.clone()
+    })
+}
+
+fn owned(node: &Node) -> Node {
+    json_form(node).into_owned()
+}
+
+/// Whether a value has only types of JSON, and no secret.
+fn is_json(node: &Node) -> bool {
+    !node.secret
+        && match &node.value {
+            Value::Null | Value::Bool(_) | Value::Int(_) | Value::BigInt(_) | Value::String(_) => {
+                true
+            }
+            Value::Float(float) => float.is_finite(),
+            Value::Sequence(items) => items.iter().all(is_json),
+            Value::Mapping(mapping) => {
+                let mut entries = mapping.iter();
+                entries.all(|(key, node)| key.as_str().is_some() && is_json(node))
+            }
+            Value::Date(_)
+            | Value::Timestamp(_)
+            | Value::Binary(_)
+            | Value::Set(_)
+            | Value::Pairs(_) => false,
+        }
 }
 
 /// Serializes a node as JSON.

@@ -15,9 +15,9 @@
 //! - `python`: errors specific to PyYAML's loader written in Python
 //! - `whole`: documents that are parsed again on demand
 //! - [`path`]: Deckhand's JSONPath, and locations in trees
-//! - `query`: JSONPath according to RFC 9535
 //! - [`emit`]: conversion of nodes to text
 //! - [`json`]: conversion of nodes to JSON
+//! - `query`: JSONPath according to RFC 9535
 //! - [`diff`]: differences between two trees
 
 mod collection;
@@ -40,7 +40,7 @@ pub use collection::{Mapping, Sequence, Size, is_in_capitals, words_in_capitals}
 pub use item::lines_of_item;
 pub use layercake_source::{FileId, LineIndex, Position, Span};
 pub use node::{Date, Key, Node, Origin, Timestamp, Value};
-pub use query::{InvalidQuery, PlaceQuery, Query};
+pub use query::{InvalidQuery, PlaceQuery, Query, Selected};
 pub use whole::{Whole, WholeText};
 
 use std::ops::Range;

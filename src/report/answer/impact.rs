@@ -384,13 +384,13 @@ fn write_sites(
 }
 
 /// Site names with their indices, for formatting long lists of sites.
-struct SiteNameIndex<'a> {
+pub(super) struct SiteNameIndex<'a> {
     all: SiteNames<'a>,
     indices: BTreeMap<&'a str, usize>,
 }
 
 impl<'a> SiteNameIndex<'a> {
-    fn new(sites: &'a [SiteName]) -> Self {
+    pub(super) fn new(sites: &'a [SiteName]) -> Self {
         let names = || sites.iter().map(|site| site.name.as_deref());
         let types = sites.iter().map(|site| site.site_type.as_deref());
         let indices = names()
@@ -402,7 +402,7 @@ impl<'a> SiteNameIndex<'a> {
         }
     }
 
-    fn phrase(&self, sites: &[Arc<str>]) -> String {
+    pub(super) fn phrase(&self, sites: &[Arc<str>]) -> String {
         let indices = sites.iter().filter_map(|site| self.indices.get(&**site));
         clean(&self.all.phrase(&indices.copied().collect()).words()).into_owned()
     }

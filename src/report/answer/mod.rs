@@ -5,9 +5,11 @@
 pub mod blame;
 pub(crate) mod effect;
 pub mod graph;
+pub(crate) mod image;
 pub mod impact;
 pub mod log;
 pub mod provenance;
+pub mod query;
 pub mod since;
 mod step;
 

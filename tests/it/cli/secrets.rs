@@ -446,6 +446,10 @@ fn all_runs(sandbox: &Sandbox) -> Vec<(String, Ran)> {
         &["render"],
         &["render", "--with-origin"],
         &["render", "--format", "json"],
+        &["query", "$..*"],
+        &["query", "$..*", "--format", "json"],
+        &["query", "$..*", "--format", "csv"],
+        &["query", "$..[?search(@, 'sesame')]"],
         &["sites"],
         &["sites", "--format", "json"],
     ];

@@ -214,7 +214,7 @@ fn meaningless_values_are_errors() {
         ),
         (
             "references: [{from: {schema: a/B/v1, path: a}, to: {schema: a/B/v1}}]\n",
-            "1:44: `a` is not a valid JSONPath (RFC 9535)",
+            "1:44: invalid path `a`: syntax error at column 1 (JSONPath, RFC 9535)",
         ),
         (
             "diff: {list-keys: {'*': {'$[?@.a]': b}}}\n",

@@ -19,6 +19,7 @@ mod jsonpath;
 mod layering;
 mod log;
 pub mod pairs;
+mod queries;
 mod repositories;
 pub mod screens;
 mod slips;

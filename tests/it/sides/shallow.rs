@@ -1,22 +1,11 @@
 //! Shallow clones: layercake finds the correct merge base or fails; it never uses another one.
 
 use super::{Site, id, side, site};
-
-/// Deterministic random numbers (xorshift).
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit as u64) as usize
-    }
-}
+use crate::support::sample::Random;
 
 /// Creates a history in which each commit has one or two of the earlier ones as parents; the last
 /// two are the branches `one` and `other`.
-fn history(numbers: &mut Numbers) -> Site {
+fn history(numbers: &mut Random) -> Site {
     let site = Site::new(&[]);
     site.write("a.yaml", "a\n");
     site.commit();
@@ -50,7 +39,7 @@ fn history(numbers: &mut Numbers) -> Site {
 
 #[test]
 fn merge_base_is_that_of_git_or_an_error() {
-    let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
+    let mut numbers = Random(0x9E37_79B9_7F4A_7C15);
     let (mut found, mut refused) = (0, 0);
     for _ in 0..25 {
         let site = history(&mut numbers);

@@ -34,3 +34,19 @@ fn sample_covers_every_kind() {
     };
     assert_eq!(sample(vec!["ab", "a", "bc", "c"], kinds), expected);
 }
+
+/// Random numbers (xorshift), the same in every run.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+
+    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len())]
+    }
+}

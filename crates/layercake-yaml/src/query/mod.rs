@@ -1,6 +1,7 @@
 //! JSONPath according to RFC 9535, for paths in the configuration. jsonpath-rust evaluates the
 //! paths, and this module adapts nodes to it. Deckhand's own dialect is in `path`.
 
+mod exact;
 mod places;
 
 use std::fmt;
@@ -13,6 +14,8 @@ use layercake_source::{FileId, Span};
 
 pub use self::places::PlaceQuery;
 use super::{Node, Value};
+use crate::json::key_form;
+use crate::path::{Location, Piece, children};
 
 /// A path according to RFC 9535, such as `$.chart_groups[*]`.
 #[derive(Clone, Debug)]
@@ -34,16 +37,27 @@ impl Query {
     /// Maximum number of commas.
     pub const MAX_COMMAS: usize = 6;
 
-    /// Parses a path.
+    /// Parses a path that its user waits for.
+    ///
+    /// # Errors
+    /// If `text` is not valid.
+    pub fn parse(text: &str) -> Result<Self, InvalidQuery> {
+        let invalid = |reason: String| InvalidQuery { reason };
+        let parsed = parse_json_path(text).map_err(|error| invalid(reason(&error.to_string())))?;
+        exact::check(&parsed.segments).map_err(|reason| invalid(reason.to_owned()))?;
+        Ok(Self {
+            text: text.to_owned(),
+            parsed,
+        })
+    }
+
+    /// Parses a path of a configuration, which others may have written.
     ///
     /// # Errors
     /// If `text` is not valid, or may need exponential time: each `..` searches all results of the
     /// previous one, `[0,0]` doubles the results each time, and a `$` in a filter repeats the
     /// search for each value.
-    pub fn parse(text: &str) -> Result<Self, InvalidQuery> {
-        let parsed = parse_json_path(text).map_err(|error| InvalidQuery {
-            reason: error.to_string(),
-        })?;
+    pub fn parse_bounded(text: &str) -> Result<Self, InvalidQuery> {
         let bare = without_quoted(text);
         let searches = Self::MAX_SEARCHES;
         let commas = Self::MAX_COMMAS;
@@ -55,10 +69,7 @@ impl Query {
                 return Err(InvalidQuery { reason });
             }
         }
-        Ok(Self {
-            text: text.to_owned(),
-            parsed,
-        })
+        Self::parse(text)
     }
 
     /// The path as written.
@@ -66,12 +77,101 @@ impl Query {
         &self.text
     }
 
-    /// Matching nodes in document order. Non-string keys are never matched, because JSON has none.
-    pub fn find<'a>(&self, root: &'a Node) -> Vec<&'a Node> {
-        // Evaluation only fails for results outside of the document, which a plain path cannot
-        // have.
+    /// Selected nodes; one that is selected several times is repeated. Non-string keys are never
+    /// matched, because JSON has none: [`json_form`](crate::json::json_form) makes them strings.
+    pub fn find<'a>(&self, root: &'a Node) -> Vec<Selected<'a>> {
+        // Evaluation only fails for results outside of the document, which a path cannot have.
         let found = js_path_process(&self.parsed, root).unwrap_or_default();
-        found.into_iter().map(|found| found.val).collect()
+        let selected = found.into_iter().map(|found| Selected {
+            node: found.val,
+            path: found.path,
+        });
+        selected.collect()
+    }
+}
+
+/// A node that a query selects.
+#[derive(Clone, Debug)]
+pub struct Selected<'a> {
+    /// The node.
+    pub node: &'a Node,
+    /// In the form of RFC 9535, 2.7.
+    path: String,
+}
+
+impl Selected<'_> {
+    /// Its normalized path, which is different for each node.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Location of the node in the original data, `root`, whose JSON form was queried: up to the first
+    /// value that JSON has no type for.
+    pub fn location_in(&self, root: &Node) -> Location {
+        let mut location = Location::root();
+        let mut node = root;
+        for name in names(&self.path) {
+            let child = children(node).find(|(piece, _)| match piece {
+                Piece::Key(key) => key_form(key) == name,
+                Piece::Index(index) => index.to_string() == name,
+            });
+            let Some((piece, inside)) = child else { break };
+            location.0.push(piece);
+            node = inside;
+        }
+        location
+    }
+}
+
+/// Names and indexes of a normalized path.
+fn names(path: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut characters = path.chars().skip(1).peekable();
+    while characters.next_if_eq(&'[').is_some() {
+        let end = if characters.next_if_eq(&'\'').is_some() {
+            '\''
+        } else {
+            ']'
+        };
+        let mut name = String::new();
+        while let Some(character) = characters.next().filter(|it| *it != end) {
+            name.extend(if character == '\\' {
+                escaped(&mut characters)
+            } else {
+                Some(character)
+            });
+        }
+        if end == '\'' {
+            characters.next();
+        }
+        names.push(name);
+    }
+    names
+}
+
+/// The character of an escape sequence in a normalized path, after its backslash.
+fn escaped(rest: &mut impl Iterator<Item = char>) -> Option<char> {
+    Some(match rest.next()? {
+        'b' => '\u{8}',
+        't' => '\t',
+        'n' => '\n',
+        'f' => '\u{c}',
+        'r' => '\r',
+        'u' => {
+            let digits: String = rest.take(4).collect();
+            char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?
+        }
+        character => character,
+    })
+}
+
+/// Reason of an error of the parser, on one line. The first line of a syntax error ends in its place,
+/// as `1:COLUMN`, and the others draw it below the path.
+fn reason(error: &str) -> String {
+    let (first, drawn) = error.split_once('\n').unwrap_or((error, ""));
+    match first.rsplit_once(':').filter(|_| !drawn.is_empty()) {
+        Some((_, column)) => format!("syntax error at column {column} (JSONPath, RFC 9535)"),
+        None => first.to_owned(),
     }
 }
 

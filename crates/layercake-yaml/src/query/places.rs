@@ -46,7 +46,8 @@ impl PlaceQuery {
     /// If `text` is not valid, or needs the data for matching.
     pub fn parse(text: &str) -> Result<Self, InvalidQuery> {
         let invalid = |reason: String| InvalidQuery { reason };
-        let parsed = parse_json_path(text).map_err(|error| invalid(error.to_string()))?;
+        let parsed =
+            parse_json_path(text).map_err(|error| invalid(super::reason(&error.to_string())))?;
         let steps = parsed
             .segments
             .iter()

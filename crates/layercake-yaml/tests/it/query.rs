@@ -2,6 +2,8 @@
 //! with its source text.
 
 use jsonpath_rust::JsonPath as _;
+use layercake_yaml::json::{canonical, json_form};
+use layercake_yaml::path::Location;
 use layercake_yaml::{Query, parse};
 use layercake_yaml_testing::reading::some_file;
 use serde_json::Value;
@@ -39,7 +41,9 @@ fn paths_find_in_nodes_what_they_find_in_json() {
         let found = query.find(&parsed.documents[0].root);
         let found: Vec<Value> = found
             .iter()
-            .map(|node| serde_json::from_str(&TEXT[node.span.range()]).expect("JSON in JSON"))
+            .map(|found| {
+                serde_json::from_str(&TEXT[found.node.span.range()]).expect("JSON in JSON")
+            })
             .collect();
         assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{path}");
     }
@@ -69,7 +73,7 @@ fn paths_that_multiply_matches_are_refused() {
         "$..[?@..a]",
         "$[0,0][0,0][0,0][0,0][0,0][0,0][0,0]",
     ] {
-        let refused = Query::parse(text)
+        let refused = Query::parse_bounded(text)
             .map_err(|invalid| invalid.reason)
             .unwrap_err();
         assert!(refused.contains("at most"), "{text}: {refused}");
@@ -79,6 +83,52 @@ fn paths_that_multiply_matches_are_refused() {
         "$[0,0][0,0][0,0][0,0][0,0][0,0]",
         "$['a\\'..$'].b",
     ] {
+        assert!(Query::parse_bounded(text).is_ok(), "{text}");
+    }
+}
+
+/// jsonpath-rust accepts them, and finds other values than RFC 9535 demands.
+#[test]
+fn paths_that_would_find_something_else_are_refused() {
+    for text in [
+        "$[?@[?@ > 1]]",
+        "$[?count(@[?@.a]) > 1]",
+        "$.a[?@.b && !@..[?@.c]]",
+        "$[?length(@.a)]",
+        "$[?(@.a == 1 || count(@.*))]",
+        "$[?value(@.a)]",
+    ] {
+        assert!(Query::parse(text).is_err(), "{text}");
+    }
+    for text in [
+        "$[?@.a[?@ > 1]]",
+        "$[?length(@.a) > 1]",
+        "$[?!match(@.a, 'b')]",
+    ] {
         assert!(Query::parse(text).is_ok(), "{text}");
     }
+}
+
+#[test]
+fn selected_nodes_have_their_location() {
+    let text =
+        "{\"it's\": {\"a]b\": [{\"\\\\\": 1, \"\\n\\u0001\": 2}]}, 1: {2019-01-31: !!set {x}}}";
+    let parsed = parse(some_file(), text);
+    let root = &parsed.documents[0].root;
+    let form = json_form(root);
+    let all = Query::parse("$..*").unwrap();
+    let found = all.find(&form);
+    let locations: Vec<Location> = found.iter().map(|found| found.location_in(root)).collect();
+    for (found, location) in found.iter().zip(&locations) {
+        let node = location.get(root).unwrap();
+        // JSON has no sets, so nothing in one has a location.
+        let is_set = matches!(node.value, layercake_yaml::Value::Set(_));
+        assert!(
+            is_set || canonical(node) == canonical(found.node),
+            "{location}"
+        );
+    }
+    assert_eq!(found.len(), 9);
+    let tagged = Query::parse("$['!!int:1']['!!date:2019-01-31']['!!set'][0]").unwrap();
+    assert_eq!(tagged.find(&form)[0].node.as_str(), Some("x"));
 }

@@ -1,0 +1,176 @@
+//! Values of rendered documents that a query selects, and who wrote them.
+
+use std::collections::BTreeSet;
+
+use globset::{Glob, GlobMatcher};
+use indexmap::IndexMap;
+
+use crate::check::RenderedSite;
+use crate::config::{NamedQuery, QueryKind};
+use crate::deployment::Deployment;
+use crate::graph::{DocId, Recipe};
+use crate::report::answer::image::Image;
+use crate::report::answer::query::{QueriedValue, QueryRow};
+use crate::report::model::DeployedBy;
+use crate::source::DocKey;
+use crate::yaml::json::{canonical, json_form};
+use crate::yaml::path::Location;
+use crate::yaml::{Node, Query, Value, diff};
+
+/// A query, with its globs compiled.
+pub(crate) struct ValueQuery<'q> {
+    query: &'q NamedQuery,
+    sources: Vec<(Option<GlobMatcher>, &'q Query)>,
+}
+
+/// Values that a query selects in one site.
+#[derive(Debug, Default)]
+pub(crate) struct SiteValues {
+    /// In the order of the documents; each value once.
+    pub(crate) rows: Vec<QueryRow>,
+    /// Outputs with one of the query's schemas that match the request.
+    pub(crate) asked: BTreeSet<DocKey>,
+    /// Those that could not be rendered.
+    pub(crate) unmade: BTreeSet<DocKey>,
+}
+
+impl<'q> ValueQuery<'q> {
+    pub(crate) fn new(query: &'q NamedQuery) -> Self {
+        let sources = query.from.iter().map(|source| {
+            let schema = source.schema.as_ref().map(Glob::compile_matcher);
+            (schema, &source.path)
+        });
+        Self {
+            query,
+            sources: sources.collect(),
+        }
+    }
+
+    /// Values in the rendered outputs of one site that are wanted.
+    pub(crate) fn of(
+        &self,
+        site: &RenderedSite<'_>,
+        is_wanted: &dyn Fn(&Recipe) -> bool,
+    ) -> SiteValues {
+        let deployment = Deployment::of(site.graph, site.rendered);
+        let mut values = SiteValues::default();
+        for doc in self.documents(site, is_wanted) {
+            let key = &site.graph.recipe(doc).key;
+            values.asked.insert(key.clone());
+            let Some(data) = site.rendered.data(doc) else {
+                values.unmade.insert(key.clone());
+                continue;
+            };
+            let deployed_by = DeployedBy::of(deployment.of_output(doc, &key.schema));
+            let found = self.in_data(&key.schema, data, site);
+            let found = found.into_iter();
+            values.rows.extend(found.map(|(location, value)| {
+                QueryRow::new(key.clone(), deployed_by, &location, value)
+            }));
+        }
+        values
+    }
+
+    fn documents(
+        &self,
+        site: &RenderedSite<'_>,
+        is_wanted: &dyn Fn(&Recipe) -> bool,
+    ) -> Vec<DocId> {
+        let asked = site.graph.outputs().filter(|(_, recipe)| {
+            self.paths(&recipe.key.schema).next().is_some() && is_wanted(recipe)
+        });
+        asked.map(|(doc, _)| doc).collect()
+    }
+
+    /// Paths for documents of a schema.
+    fn paths(&self, schema: &str) -> impl Iterator<Item = &'q Query> {
+        let sources = self.sources.iter();
+        let of_schema =
+            sources.filter(move |(glob, _)| glob.as_ref().is_none_or(|glob| glob.is_match(schema)));
+        of_schema.map(|(_, path)| *path)
+    }
+
+    /// Values in the data of a document, with their paths. As in JSON output, secrets are hidden: so
+    /// no filter can test them.
+    fn in_data(
+        &self,
+        schema: &str,
+        data: &Node,
+        site: &RenderedSite<'_>,
+    ) -> Vec<(Location, QueriedValue)> {
+        let form = json_form(data);
+        let mut seen = BTreeSet::new();
+        let mut values = Vec::new();
+        for selected in self.paths(schema).flat_map(|path| path.find(&form)) {
+            let image = match self.query.kind {
+                QueryKind::Any => None,
+                QueryKind::Image => match Image::of(selected.node) {
+                    None if !selected.node.secret => continue,
+                    image => image,
+                },
+            };
+            let repository = selected.path().strip_suffix("['repository']");
+            let is_part = image.is_some() && repository.is_some_and(|image| seen.contains(image));
+            if is_part || !seen.insert(selected.path().to_owned()) {
+                continue;
+            }
+            let location = selected.location_in(data);
+            let written = location.get(data).unwrap_or(selected.node);
+            let writer = site.site.document_at(written.span);
+            let columns = self.query.columns.iter().map(|(title, path)| {
+                let found = path.find(&form).into_iter().next();
+                (title.clone(), found.and_then(|found| scalar(found.node)))
+            });
+            values.push((
+                location,
+                QueriedValue {
+                    value: selected.node.clone(),
+                    is_secret: selected.node.holds_secret(),
+                    written: written.clone(),
+                    at: written.span,
+                    layer: writer.map(|doc| site.site.document(doc).key.layer.clone()),
+                    image,
+                    columns: columns.collect(),
+                },
+            ));
+        }
+        values
+    }
+}
+
+/// Rows of values that differ between the sides of a site, with both values.
+pub(crate) fn changed(base: SiteValues, head: SiteValues) -> SiteValues {
+    let rows = base.rows.into_iter();
+    let mut before: IndexMap<_, QueryRow> = rows.map(|row| (row.place(), row)).collect();
+    let mut rows = Vec::new();
+    for row in head.rows {
+        let base = before.shift_remove(&row.place()).and_then(|row| row.value);
+        let is_same = base
+            .as_ref()
+            .zip(row.value.as_ref())
+            .is_some_and(|(base, value)| diff::same(&base.written, &value.written));
+        if !is_same {
+            rows.push(QueryRow { base, ..row });
+        }
+    }
+    let removed = before.into_values().map(|row| QueryRow {
+        base: row.value,
+        value: None,
+        ..row
+    });
+    rows.extend(removed);
+    SiteValues {
+        rows,
+        asked: base.asked.into_iter().chain(head.asked).collect(),
+        unmade: base.unmade.into_iter().chain(head.unmade).collect(),
+    }
+}
+
+/// Text of a value that a column shows.
+fn scalar(node: &Node) -> Option<String> {
+    match &node.value {
+        Value::String(text) => Some(text.to_string()),
+        Value::Null => None,
+        _ => Some(canonical(node)),
+    }
+}
