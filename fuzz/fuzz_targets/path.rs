@@ -67,7 +67,7 @@ fn query(path: &str, data: &Node) {
             all.iter().any(|node| std::ptr::eq(*node, found.node)),
             "{path}"
         );
-        assert!(found.location_in(data).get(data).is_some(), "{path}");
+        assert!(found.location.get(data).is_some(), "{path}");
     }
 }
 

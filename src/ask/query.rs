@@ -1,11 +1,11 @@
 //! Values of rendered documents that a query selects, and who wrote them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use globset::{Glob, GlobMatcher};
 use indexmap::IndexMap;
 
-use crate::check::RenderedSite;
+use crate::check::{BothSides, RenderedSite};
 use crate::config::{NamedQuery, QueryKind};
 use crate::deployment::Deployment;
 use crate::graph::{DocId, Recipe};
@@ -13,9 +13,9 @@ use crate::report::answer::image::Image;
 use crate::report::answer::query::{QueriedValue, QueryRow};
 use crate::report::model::DeployedBy;
 use crate::source::DocKey;
-use crate::yaml::json::{canonical, json_form};
+use crate::yaml::json::{canonical, json_form, original_location};
 use crate::yaml::path::Location;
-use crate::yaml::{Node, Query, Value, diff};
+use crate::yaml::{Node, Query, Selected, Value, diff};
 
 /// A query, with its globs compiled.
 pub(crate) struct ValueQuery<'q> {
@@ -99,43 +99,89 @@ impl<'q> ValueQuery<'q> {
         site: &RenderedSite<'_>,
     ) -> Vec<(Location, QueriedValue)> {
         let form = json_form(data);
-        let mut seen = BTreeSet::new();
+        let columns = self.query.columns.iter().map(|(title, path)| {
+            let found = path.find(&form).into_iter().next();
+            (title.clone(), found.and_then(|found| scalar(found.node)))
+        });
+        let columns: Vec<_> = columns.collect();
+        let mut seen = HashSet::new();
         let mut values = Vec::new();
-        for selected in self.paths(schema).flat_map(|path| path.find(&form)) {
+        for Selected { node, location } in self.paths(schema).flat_map(|path| path.find(&form)) {
             let image = match self.query.kind {
                 QueryKind::Any => None,
-                QueryKind::Image => match Image::of(selected.node) {
-                    None if !selected.node.secret => continue,
+                QueryKind::Image => match Image::of(node) {
+                    None if !node.secret => continue,
                     image => image,
                 },
             };
-            let repository = selected.path().strip_suffix("['repository']");
-            let is_part = image.is_some() && repository.is_some_and(|image| seen.contains(image));
-            if is_part || !seen.insert(selected.path().to_owned()) {
+            // The repository of an image that is a mapping.
+            let is_part = image.is_some() && location.parent().is_some_and(|it| seen.contains(&it));
+            if is_part || !seen.insert(location.clone()) {
                 continue;
             }
-            let location = selected.location_in(data);
-            let written = location.get(data).unwrap_or(selected.node);
+            let location = original_location(data, &location);
+            let written = location.get(data).unwrap_or(node);
             let writer = site.site.document_at(written.span);
-            let columns = self.query.columns.iter().map(|(title, path)| {
-                let found = path.find(&form).into_iter().next();
-                (title.clone(), found.and_then(|found| scalar(found.node)))
-            });
-            values.push((
-                location,
-                QueriedValue {
-                    value: selected.node.clone(),
-                    is_secret: selected.node.holds_secret(),
-                    written: written.clone(),
-                    at: written.span,
-                    layer: writer.map(|doc| site.site.document(doc).key.layer.clone()),
-                    image,
-                    columns: columns.collect(),
-                },
-            ));
+            let value = QueriedValue {
+                value: node.clone(),
+                is_secret: node.holds_secret(),
+                written: written.clone(),
+                at: written.span,
+                layer: writer.map(|doc| site.site.document(doc).key.layer.clone()),
+                image,
+                columns: columns.clone(),
+            };
+            values.push((location, value));
         }
         values
     }
+}
+
+/// Images that an edit changed, added or removed in a site: places with another image, places with an
+/// image that no output used before, and gone places of an image that no output uses now.
+pub(crate) fn changed_images(query: &ValueQuery<'_>, both: &BothSides<'_>) -> Vec<QueryRow> {
+    let of_sides = |[base, head]: [&dyn Fn(&RenderedSite<'_>) -> SiteValues; 2]| {
+        let base = both.base.as_ref().map(base).unwrap_or_default();
+        (base, both.head.as_ref().map(head).unwrap_or_default())
+    };
+    let edited = |side: &RenderedSite<'_>, other: &Option<RenderedSite<'_>>| {
+        query.of(side, &|recipe| !is_shared(side, other.as_ref(), recipe))
+    };
+    let (base, head) = of_sides([&|side| edited(side, &both.head), &|side| {
+        edited(side, &both.base)
+    }]);
+    let mut rows = changed(base, head).rows;
+    if rows
+        .iter()
+        .all(|row| row.base.is_some() && row.value.is_some())
+    {
+        return rows;
+    }
+    let all = |side: &RenderedSite<'_>| query.of(side, &|_| true);
+    let (base, head) = of_sides([&all, &all]);
+    let images = |values: &SiteValues| -> BTreeSet<Image> {
+        let values = values.rows.iter().filter_map(|row| row.value.as_ref());
+        values.filter_map(|value| value.image.clone()).collect()
+    };
+    let [before, now] = [images(&base), images(&head)];
+    rows.retain(|row| {
+        let [base, head] = [&row.base, &row.value].map(|side| side.as_ref()?.image.as_ref());
+        match (base, head) {
+            (None, Some(added)) => !before.contains(added),
+            (Some(removed), None) => !now.contains(removed),
+            (Some(_), Some(_)) | (None, None) => true,
+        }
+    });
+    rows
+}
+
+/// Whether both sides have the same data for a document, without comparing it.
+fn is_shared(side: &RenderedSite<'_>, other: Option<&RenderedSite<'_>>, recipe: &Recipe) -> bool {
+    let data = |side: &RenderedSite<'_>| {
+        let doc = side.site.output(&recipe.key.schema, &recipe.key.name)?;
+        side.rendered.data(doc)?.value.address()
+    };
+    data(side).is_some() && data(side) == other.and_then(data)
 }
 
 /// Rows of values that differ between the sides of a site, with both values.

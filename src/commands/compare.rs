@@ -4,18 +4,21 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::configuration::{self, ConfigurationSource, FoundConfiguration};
 use super::documents::DocumentGlobs;
 use super::repositories::Bump;
 use super::sides::{self, ChosenSide, Environment, SideSelection};
-use super::{Project, Selection, globs};
+use super::{Project, Selection, globs, query};
+use crate::ask::query::{ValueQuery, changed_images};
 use crate::check::{self, Compared, ComparedWith, Plan, RunControl, Settings};
+use crate::compare::reach::Comparison;
 use crate::config::Config;
 use crate::deployment::{Action, Caution};
 use crate::diagnostic::Level;
 use crate::error::{Error, ErrorKind};
+use crate::report::answer::query::QueryRow;
 use crate::report::model::{self, SideKind};
 use crate::rules::{ExpectedUnchanged, Gates, LevelledCaution, Limit, report_faults, report_reach};
 use crate::source::{DocKey, Repository, SharedTree, Spanned, WorkTree};
@@ -64,6 +67,8 @@ pub enum Verify {
 pub struct ComparisonOutcome {
     /// Result of the comparison.
     pub compared: Compared,
+    /// Images that it changed.
+    pub images: Vec<model::ImageChange>,
     /// Repository.
     pub repository: model::ReportedRepository,
     /// The two sides.
@@ -149,7 +154,7 @@ fn compared(
         before,
         ..settings(request, config)
     };
-    let mut compared = compared_outputs(&plan, &settings, &request.documents)?;
+    let (mut compared, images) = compared_outputs(&plan, &settings, request, config)?;
     let off = levels(request, config).into_iter();
     let off = off.filter(|(_, (level, _))| *level == Level::Off);
     compared
@@ -194,11 +199,13 @@ fn compared(
         added_ignores: compared.findings.added_ignores,
     };
     let described = describe_repository(&repository);
+    let images = reported_images(images, &compared.comparison);
     let outputs = compared.checked.sites.iter().map(|site| site.outputs).sum();
     let configured = project.configured;
     let documents = request.documents.clone();
     Ok(ComparisonOutcome {
         compared,
+        images,
         repository: described,
         sides,
         outputs,
@@ -208,33 +215,68 @@ fn compared(
     })
 }
 
-/// Compares the outputs of these documents.
+/// Compares the outputs of the requested documents; also returns changed images, by site.
 fn compared_outputs(
     plan: &Plan,
     settings: &Settings,
-    documents: &DocumentGlobs,
-) -> Result<Compared, Error> {
-    if documents.is_empty() {
-        return check::compare(plan, settings);
-    }
+    request: &ComparisonRequest,
+    config: &Config,
+) -> Result<(Compared, ImagesOfSites), Error> {
+    let documents = &request.documents;
     let filter = documents.matcher()?;
-    let known: Mutex<BTreeSet<DocKey>> = Mutex::default();
+    let query = query::images(config);
+    let images = query.as_ref().map(ValueQuery::new);
+    let taken: Mutex<(BTreeSet<DocKey>, ImagesOfSites)> = Mutex::default();
     let mut compared = check::compare_with(plan, settings, &|both| {
-        let graphs = both.base.iter().chain(&both.head).map(|side| side.graph);
-        let keys = graphs.flat_map(|graph| graph.outputs().map(|(_, recipe)| recipe.key.clone()));
-        known
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .extend(keys);
+        let changed = images.as_ref().map(|images| changed_images(images, both));
+        let sides = || both.base.iter().chain(&both.head);
+        let outputs = sides().flat_map(|side| side.graph.outputs());
+        let asked = outputs.filter(|_| !documents.is_empty());
+        let site = sides().next().and_then(|side| side.site.name.clone());
+        let mut taken = taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.0.extend(asked.map(|(_, recipe)| recipe.key.clone()));
+        taken.1.push((site, changed.unwrap_or_default()));
     })?;
-    let known = known.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let matched = documents.ensure_matched("rendered document", &known);
-    // The documents of unread files are unknown.
-    if compared.without_rules().new.diagnostics.is_empty() {
-        matched?;
+    let (known, images) = taken.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if !documents.is_empty() {
+        let matched = documents.ensure_matched("rendered document", &known);
+        // The documents of unread files are unknown.
+        if compared.without_rules().new.diagnostics.is_empty() {
+            matched?;
+        }
+        compared.keep_outputs(&|key| filter.matches(key));
     }
-    compared.keep_outputs(&|key| filter.matches(key));
-    Ok(compared)
+    Ok((compared, images))
+}
+
+/// Rows of images, by site.
+type ImagesOfSites = Vec<(Option<Arc<str>>, Vec<QueryRow>)>;
+
+/// Changes of images in outputs that are reported, equal ones of several sites and documents once.
+fn reported_images(images: ImagesOfSites, comparison: &Comparison) -> Vec<model::ImageChange> {
+    let outputs = comparison.outputs.iter();
+    let reported: BTreeSet<_> = outputs.map(|output| (&output.site, &output.key)).collect();
+    let mut changes: BTreeMap<[Option<String>; 2], model::ImageChange> = BTreeMap::new();
+    for (site, rows) in images {
+        for row in rows {
+            if !reported.contains(&(&site, &row.document)) {
+                continue;
+            }
+            let images = [&row.base, &row.value]
+                .map(|side| Some(side.as_ref()?.image.as_ref()?.to_string()));
+            let change = changes.entry(images).or_default();
+            change.users.insert(row.document.name.clone());
+            change.sites.insert(site.clone());
+        }
+    }
+    let changes = changes.into_iter();
+    changes
+        .map(|([base, head], change)| model::ImageChange {
+            base,
+            head,
+            ..change
+        })
+        .collect()
 }
 
 /// The earlier side of a comparison with the working tree, with its files.

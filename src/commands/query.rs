@@ -13,7 +13,7 @@ use crate::ask::query::{SiteValues, ValueQuery, changed};
 use crate::check::{
     BothSides, Checked, Plan, RenderedSite, RunControl, Settings, Work, compare_with, work_on_sites,
 };
-use crate::config::{NamedQuery, QueryKind, QuerySource, built_in_queries};
+use crate::config::{Config, NamedQuery, QueryKind, QuerySource, built_in_queries};
 use crate::error::{Error, ErrorKind};
 use crate::graph::Recipe;
 use crate::near::help_for_unknown;
@@ -59,7 +59,7 @@ impl Queried {
 /// # Errors
 /// As [`run`].
 pub fn list(selection: &Selection) -> Result<Vec<[Arc<str>; 2]>, Error> {
-    let known = known(&Project::open_asked(selection)?).into_values();
+    let known = known(&Project::open_asked(selection)?.configured.config).into_values();
     Ok(known.map(|query| [query.name, query.description]).collect())
 }
 
@@ -148,7 +148,7 @@ fn find(project: &Project, expression: &str) -> Result<NamedQuery, Error> {
             columns: Vec::new(),
         });
     }
-    let mut known = known(project);
+    let mut known = known(&project.configured.config);
     if let Some(found) = known.remove(expression) {
         return Ok(found);
     }
@@ -159,10 +159,15 @@ fn find(project: &Project, expression: &str) -> Result<NamedQuery, Error> {
         .with_help(format!("{help}; a JSONPath starts with `$`")))
 }
 
+/// The query for images.
+pub(super) fn images(config: &Config) -> Option<NamedQuery> {
+    known(config).remove("images")
+}
+
 /// The queries of the program and of the configuration, by name.
-fn known(project: &Project) -> BTreeMap<Arc<str>, NamedQuery> {
-    let own = &project.configured.config.queries;
-    let known = built_in_queries().into_iter().chain(own.iter().cloned());
+fn known(config: &Config) -> BTreeMap<Arc<str>, NamedQuery> {
+    let own = config.queries.iter().cloned();
+    let known = built_in_queries().into_iter().chain(own);
     known.map(|query| (query.name.clone(), query)).collect()
 }
 

@@ -414,10 +414,11 @@ fn hooks_page_is_complete() {
 }
 
 /// Pages in `docs/` whose commands are run in order in one shell.
-pub const FOLLOWED: [&str; 8] = [
+pub const FOLLOWED: [&str; 9] = [
     "quick-start.md",
     "review-a-pull-request.md",
     "find-a-value.md",
+    "which-image-runs-where.md",
     "override-a-value.md",
     "add-a-site.md",
     "bump-a-repository.md",

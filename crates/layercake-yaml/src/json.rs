@@ -13,6 +13,7 @@ use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
 use crate::emit::{HIDDEN, finite_float_text, scalar_text};
+use crate::path::{Location, Piece, children};
 use crate::{Key, Node, Timestamp, Value};
 
 /// Returns the canonical JSON of a value: keys sorted by code point, no spaces. Equal values of
@@ -67,6 +68,23 @@ pub fn json_form(node: &Node) -> Cow<'_, Node> {
         value,
         ..node.clone()
     })
+}
+
+/// Location in the data of what is at a location of its JSON form: up to the first value that JSON has
+/// no type for.
+pub fn original_location(data: &Node, of_form: &Location) -> Location {
+    let mut location = Location::root();
+    let mut node = data;
+    for wanted in &of_form.0 {
+        let child = children(node).find(|(piece, _)| match (piece, wanted) {
+            (Piece::Key(key), Piece::Key(wanted)) => Some(&*key_form(key)) == wanted.as_str(),
+            (piece, wanted) => piece == wanted,
+        });
+        let Some((piece, inside)) = child else { break };
+        location.0.push(piece);
+        node = inside;
+    }
+    location
 }
 
 fn owned(node: &Node) -> Node {

@@ -4,6 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use serde::Serialize;
 
+use crate::yaml::emit::scalar_text;
 use crate::yaml::{Node, Value};
 
 /// A reference to a container image.
@@ -30,7 +31,9 @@ impl Image {
             Value::String(text) => Self::parse(text),
             Value::Mapping(_) => {
                 let repository = node.get("repository")?.as_str()?;
-                Self::parse(&format!("{repository}:{}", node.get("tag")?.as_str()?))
+                // YAML reads a tag such as 1.5 as a number.
+                let tag = scalar_text(&node.get("tag")?.value);
+                Self::parse(&format!("{repository}:{tag}"))
             }
             _ => None,
         }
@@ -63,26 +66,26 @@ impl Image {
     }
 }
 
-impl Image {
-    /// Registry and name.
-    pub(crate) fn repository(&self) -> String {
-        format!("{}/{}", self.registry, self.name)
-    }
-
-    /// Tag and digest, with their marks.
-    pub(crate) fn version(&self) -> String {
-        let parts = [(':', &self.tag), ('@', &self.digest)];
-        let parts = parts
-            .into_iter()
-            .filter_map(|(mark, part)| Some(format!("{mark}{}", part.as_ref()?)));
-        parts.collect()
-    }
-}
-
 /// The whole reference, with its registry.
 impl Display for Image {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.repository(), self.version())
+        write!(f, "{}/{}", self.registry, self.name)?;
+        let parts = [(':', &self.tag), ('@', &self.digest)];
+        let mut parts = parts
+            .into_iter()
+            .filter_map(|(mark, part)| Some((mark, part.as_ref()?)));
+        parts.try_for_each(|(mark, part)| write!(f, "{mark}{part}"))
+    }
+}
+
+/// A change of an image; for another tag, with the common part once.
+pub(in crate::report) fn changed(base: &str, head: &str) -> String {
+    let [(repository, before), (other, after)] = [split(base, ':'), split(head, ':')];
+    match (before, after) {
+        (Some(before), Some(after)) if repository == other => {
+            format!("{repository}: {before} → {after}")
+        }
+        _ => format!("{base} → {head}"),
     }
 }
 

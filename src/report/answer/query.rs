@@ -8,7 +8,7 @@ use globset::GlobSet;
 use indexmap::IndexMap;
 use serde::{Serialize, Serializer};
 
-use super::image::Image;
+use super::image::{Image, changed};
 use super::impact::{SiteName, SiteNameIndex};
 use super::since::SideName;
 use super::{AnswerPlace, as_json, painted_places};
@@ -203,21 +203,12 @@ impl<At> QueryRow<At> {
 
     /// The image, or the change of it.
     fn image_title(&self, is_changed: bool) -> String {
-        let [base, image] =
-            [&self.base, &self.value].map(|side| side.as_ref().map(QueriedValue::text));
-        let images = [&self.base, &self.value].map(|side| side.as_ref()?.image.as_ref());
-        match (base, image, images) {
-            (Some(_), Some(_), [Some(base), Some(image)])
-                if base.repository() == image.repository() =>
-            {
-                let [base, head] = [base, image].map(Image::version);
-                let [base, head] = [&base, &head].map(|it| it.trim_start_matches(':'));
-                format!("{}: {base} → {head}", image.repository())
-            }
-            (Some(base), Some(image), _) => format!("{base} → {image}"),
-            (Some(removed), None, _) => format!("- {removed}"),
-            (None, Some(added), _) if is_changed => format!("+ {added}"),
-            (None, image, _) => image.unwrap_or_default(),
+        let sides = [&self.base, &self.value];
+        match sides.map(|side| side.as_ref().map(QueriedValue::text)) {
+            [Some(base), Some(image)] => changed(&base, &image),
+            [Some(removed), None] => format!("- {removed}"),
+            [None, Some(added)] if is_changed => format!("+ {added}"),
+            [None, image] => image.unwrap_or_default(),
         }
     }
 

@@ -8,6 +8,7 @@ mod change;
 mod consequences;
 mod finding;
 mod id;
+mod images;
 mod json;
 mod lines;
 mod place;
@@ -31,6 +32,7 @@ pub(crate) use self::consequences::{ReportedConsequences, ReportedEffect};
 pub(crate) use self::finding::Finding;
 pub(crate) use self::finding::{Fingerprints, State, SuppressedBy, SuppressionKind, TextFix};
 pub(crate) use self::id::{EditRef, GroupRef, RouteRef, SetRef};
+pub use self::images::{ImageChange, ReportedImage};
 pub(super) use self::json::{VERSION, write_json};
 pub use self::json::{rendered, write};
 pub(crate) use self::lines::{FileLines, SourceLine};
@@ -110,6 +112,9 @@ pub struct Report {
     /// What the changes ask of the operators of sites.
     #[serde(default, skip_serializing_if = "is_default")]
     pub consequences: Vec<ReportedConsequences>,
+    /// Images that the edits changed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub images: Vec<ReportedImage>,
     /// Findings by path and place, fixed ones last.
     pub findings: Vec<Finding>,
     /// Number of unchanged findings that are not in `findings`.
@@ -342,6 +347,8 @@ pub struct ReportInput<'a> {
     pub repositories: &'a [source::UsedRepository],
     /// Rendered and compared sides.
     pub checked: CheckedSides<'a>,
+    /// Images that the edits changed.
+    pub images: &'a [ImageChange],
     /// Number of outputs of the head side.
     pub outputs: usize,
     /// Semantics used to render documents.
@@ -413,6 +420,7 @@ impl<'a> ReportInput<'a> {
             },
             repository: None,
             repositories: &[],
+            images: &[],
             checked,
             outputs: 0,
             semantics: ChosenSemantics {
@@ -479,6 +487,11 @@ impl Report {
         };
         let findings = finding::findings(&found, &texts, &mut sets, view);
         let repositories = repositories::used(run.repositories, &mut sets, view);
+        let images = run
+            .images
+            .iter()
+            .map(|image| ReportedImage::new(image, &mut sets));
+        let images = images.collect();
         let documents = run.checked.documents();
         let truncated = Truncated::new(unlisted, changes.truncated_values());
         let report = Self {
@@ -506,6 +519,7 @@ impl Report {
             routes: changes.routes,
             shields: changes.shields,
             consequences,
+            images,
             statistics: Vec::new(),
             findings,
             omitted_unchanged: 0,

@@ -11,6 +11,7 @@ mod deployed;
 mod entries;
 mod findings;
 mod fold;
+mod images;
 mod names;
 mod repositories;
 mod sites;
@@ -57,6 +58,8 @@ pub(super) struct Story<'r> {
     pub(super) advice: Vec<Advice>,
     /// New errors.
     pub(super) errors: Vec<FindingEntry<'r>>,
+    /// Changed images.
+    pub(super) images: Vec<StyledText>,
     /// Changes, the most dangerous first.
     pub(super) entries: Vec<ChangeEntry<'r>>,
     /// Commits between the revisions of further repositories.
@@ -97,6 +100,7 @@ impl<'r> Story<'r> {
             header: verdict::header(report, &site_names),
             sites: SiteTable::new(report, &site_names),
             advice: Advice::all(report, &site_names),
+            images: images::list(report, &site_names),
             errors,
             entries,
             commits: bumps::commits_of_bumps(report),

@@ -11,6 +11,7 @@ use crate::report::{counted, present};
 use super::bumps::bumps;
 use super::deployed::{deployed_suffix, not_known};
 use super::findings::with_consequences;
+use super::images;
 use super::repositories::header_lines;
 use super::sites::{SiteIndices, SiteNames};
 use super::switches::switches;
@@ -39,6 +40,7 @@ impl Headline {
         let badge = badge(report);
         let mut figures = changes(report);
         figures.extend(refused(report, sites));
+        figures.extend(Some(images::figure(report)).filter(|text| !text.is_empty()));
         let findings = findings(report);
         let reason = match report.verdict.outcome {
             RunOutcome::InternalError => {

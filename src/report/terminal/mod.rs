@@ -273,6 +273,14 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         for text in figures.chain(sides) {
             writeln!(out, "{}", self.painter.paragraph(&text, "", "  "))?;
         }
+        writeln!(out)?;
+        if self.options.detail != Detail::Whole || self.story.images.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "{}", self.painter.words(TextRole::Strong, "images"))?;
+        for image in &self.story.images {
+            writeln!(out, "{}", self.painter.paragraph(image, "  ", "    "))?;
+        }
         writeln!(out)
     }
 

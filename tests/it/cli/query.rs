@@ -197,6 +197,53 @@ quay.io/osh/heat: 1 → 2
     assert_eq!(nothing.code, 0);
 }
 
+/// An image is new or no longer used if no other output of the site used it before, or uses it now.
+#[test]
+fn comparisons_count_changed_images() {
+    let sandbox = with_images();
+    sandbox.write(
+        "global/gone.yaml",
+        chart(
+            "gone",
+            "{tags: {a: 'quay.io/osh/gone:1', b: 'quay.io/osh/heat:1'}}",
+        ),
+    );
+    sandbox.commit();
+    sandbox.write(
+        "global/gone.yaml",
+        chart("gone", "{tags: {b: 'quay.io/osh/heat:2', c: 'quay.io/osh/keystone:1', d: 'quay.io/osh/job:1'}}"),
+    );
+    let brief = sandbox.run(&["lint", "--since", "HEAD"]);
+    assert!(
+        brief
+            .stdout
+            .contains("\nimages: 1 changed, 1 new, 1 no longer used\n"),
+        "{brief:?}"
+    );
+    assert!(!brief.stdout.contains("\nimages\n"), "{brief:?}");
+    let verbose = sandbox.run(&["lint", "--since", "HEAD", "-v"]);
+    let expected = "
+images
+  quay.io/osh/job:1, new  gone in all 2 sites
+  quay.io/osh/gone:1, no longer used  gone in all 2 sites
+  quay.io/osh/heat: 1 → 2  gone in all 2 sites
+";
+    assert!(verbose.stdout.contains(expected), "{}", verbose.stdout);
+    let report = sandbox
+        .run(&["lint", "--since", "HEAD", "-o", "json"])
+        .json();
+    let images = report["images"].as_array().unwrap();
+    assert_eq!(images.len(), 3);
+    assert_eq!(
+        (&images[2]["base"], &images[2]["head"]),
+        (&json!("quay.io/osh/heat:1"), &json!("quay.io/osh/heat:2"))
+    );
+    let others = sandbox
+        .run(&["diff", "HEAD", "--schema", "example/*", "-o", "json"])
+        .json();
+    assert!(others["images"].is_null(), "{others:#}");
+}
+
 #[test]
 fn queries_of_the_configuration_have_names() {
     let sandbox = Sandbox::with_sites();

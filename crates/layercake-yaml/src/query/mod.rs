@@ -1,27 +1,29 @@
-//! JSONPath according to RFC 9535, for paths in the configuration. jsonpath-rust evaluates the
-//! paths, and this module adapts nodes to it. Deckhand's own dialect is in `path`.
+//! JSONPath according to RFC 9535. jsonpath-rust evaluates the paths that need the data, and this
+//! module adapts nodes to it. Deckhand's own dialect is in `path`.
 
 mod exact;
 mod places;
 
+use std::collections::HashSet;
 use std::fmt;
 
-use jsonpath_rust::parser::model::JpQuery;
+use jsonpath_rust::parser::model::{JpQuery, Segment, Selector};
 use jsonpath_rust::parser::parse_json_path;
 use jsonpath_rust::query::js_path_process;
 use jsonpath_rust::query::queryable::Queryable;
 use layercake_source::{FileId, Span};
 
 pub use self::places::PlaceQuery;
-use super::{Node, Value};
-use crate::json::key_form;
-use crate::path::{Location, Piece, children};
+use super::{Key, Node, Value};
+use crate::path::{Location, Piece};
 
 /// A path according to RFC 9535, such as `$.chart_groups[*]`.
 #[derive(Clone, Debug)]
 pub struct Query {
     text: String,
     parsed: JpQuery,
+    /// The same path, if it does not need the data.
+    places: Option<PlaceQuery>,
 }
 
 /// An invalid path, with the reason.
@@ -47,6 +49,7 @@ impl Query {
         exact::check(&parsed.segments).map_err(|reason| invalid(reason.to_owned()))?;
         Ok(Self {
             text: text.to_owned(),
+            places: PlaceQuery::of(&parsed, text).ok(),
             parsed,
         })
     }
@@ -77,14 +80,23 @@ impl Query {
         &self.text
     }
 
-    /// Selected nodes; one that is selected several times is repeated. Non-string keys are never
-    /// matched, because JSON has none: [`json_form`](crate::json::json_form) makes them strings.
+    /// Selected nodes, each once; without filters, in document order. Non-string keys are never matched, because JSON has
+    /// none: [`json_form`](crate::json::json_form) makes them strings.
     pub fn find<'a>(&self, root: &'a Node) -> Vec<Selected<'a>> {
+        if let Some(places) = &self.places {
+            return places.select(root);
+        }
         // Evaluation only fails for results outside of the document, which a path cannot have.
         let found = js_path_process(&self.parsed, root).unwrap_or_default();
-        let selected = found.into_iter().map(|found| Selected {
-            node: found.val,
-            path: found.path,
+        let mut seen = HashSet::new();
+        let found = found
+            .into_iter()
+            .filter(|found| seen.insert(found.path.clone()));
+        let selected = found.filter_map(|found| {
+            Some(Selected {
+                node: found.val,
+                location: location(&found.path, root.span)?,
+            })
         });
         selected.collect()
     }
@@ -95,74 +107,24 @@ impl Query {
 pub struct Selected<'a> {
     /// The node.
     pub node: &'a Node,
-    /// In the form of RFC 9535, 2.7.
-    path: String,
+    /// Its location.
+    pub location: Location,
 }
 
-impl Selected<'_> {
-    /// Its normalized path, which is different for each node.
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-
-    /// Location of the node in the original data, `root`, whose JSON form was queried: up to the first
-    /// value that JSON has no type for.
-    pub fn location_in(&self, root: &Node) -> Location {
-        let mut location = Location::root();
-        let mut node = root;
-        for name in names(&self.path) {
-            let child = children(node).find(|(piece, _)| match piece {
-                Piece::Key(key) => key_form(key) == name,
-                Piece::Index(index) => index.to_string() == name,
-            });
-            let Some((piece, inside)) = child else { break };
-            location.0.push(piece);
-            node = inside;
-        }
-        location
-    }
-}
-
-/// Names and indexes of a normalized path.
-fn names(path: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    let mut characters = path.chars().skip(1).peekable();
-    while characters.next_if_eq(&'[').is_some() {
-        let end = if characters.next_if_eq(&'\'').is_some() {
-            '\''
-        } else {
-            ']'
-        };
-        let mut name = String::new();
-        while let Some(character) = characters.next().filter(|it| *it != end) {
-            name.extend(if character == '\\' {
-                escaped(&mut characters)
-            } else {
-                Some(character)
-            });
-        }
-        if end == '\'' {
-            characters.next();
-        }
-        names.push(name);
-    }
-    names
-}
-
-/// The character of an escape sequence in a normalized path, after its backslash.
-fn escaped(rest: &mut impl Iterator<Item = char>) -> Option<char> {
-    Some(match rest.next()? {
-        'b' => '\u{8}',
-        't' => '\t',
-        'n' => '\n',
-        'f' => '\u{c}',
-        'r' => '\r',
-        'u' => {
-            let digits: String = rest.take(4).collect();
-            char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?
-        }
-        character => character,
-    })
+/// Location of a normalized path (RFC 9535, 2.7), which is a path with one selector in each segment.
+fn location(path: &str, at: Span) -> Option<Location> {
+    let pieces = parse_json_path(path)
+        .ok()?
+        .segments
+        .into_iter()
+        .map(|segment| match segment {
+            Segment::Selector(Selector::Name(name)) => Some(Piece::Key(Key::string(name, at))),
+            Segment::Selector(Selector::Index(index)) => {
+                Some(Piece::Index(usize::try_from(index).ok()?))
+            }
+            Segment::Selector(_) | Segment::Selectors(_) | Segment::Descendant(_) => None,
+        });
+    pieces.collect::<Option<_>>().map(Location)
 }
 
 /// Reason of an error of the parser, on one line. The first line of a syntax error ends in its place,
