@@ -237,6 +237,7 @@ if __name__ == "__main__":
         __doc__,
         {
             "cloud-init/merge.json": (record_merge, comparable_merge),
+            "cloud-init/stacks.json": (record_merge, comparable_merge),
             "cloud-init/spec.json": (record_specification, lambda fields: fields),
             "cloud-init/schema.json": (record_schema, lambda fields: fields),
         },

@@ -1,7 +1,7 @@
 //! Values with source spans.
 
 use std::collections::HashSet;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use indexmap::Equivalent;
@@ -394,6 +394,48 @@ impl Value {
         }
     }
 
+    /// Hashes the value so that values that are equal in Python have the same hash.
+    fn hash_in_python<H: Hasher>(&self, state: &mut H) {
+        match self {
+            Value::String(text) => text.hash(state),
+            Value::Null => 0u8.hash(state),
+            Value::Bool(_) | Value::Int(_) | Value::BigInt(_) | Value::Float(_) => {
+                match self.number().expect("both are numbers") {
+                    Number::Int(int) => int.hash(state),
+                    Number::Big(digits) => digits.hash(state),
+                    Number::Float(float) if float.is_nan() => f64::NAN.to_bits().hash(state),
+                    Number::Float(float) => float.to_bits().hash(state),
+                }
+            }
+            Value::Date(date) => date.hash(state),
+            Value::Timestamp(timestamp) => timestamp.instant().hash(state),
+            Value::Binary(bytes) => bytes.hash(state),
+            Value::Sequence(items) => {
+                items.len().hash(state);
+                for item in items.iter() {
+                    item.value.hash_in_python(state);
+                }
+            }
+            Value::Pairs(pairs) => {
+                for (left, right) in pairs.iter() {
+                    left.value.hash_in_python(state);
+                    right.value.hash_in_python(state);
+                }
+            }
+            // The order of entries has no meaning, so their hashes are added.
+            Value::Mapping(mapping) => mapping
+                .iter()
+                .map(|(key, node)| hash_of((key, InPython(&node.value))))
+                .fold(0, u64::wrapping_add)
+                .hash(state),
+            Value::Set(keys) => keys
+                .iter()
+                .map(hash_of)
+                .fold(0, u64::wrapping_add)
+                .hash(state),
+        }
+    }
+
     fn number(&self) -> Option<Number> {
         match self {
             Value::Bool(bool) => Some(Number::Int(i64::from(*bool))),
@@ -403,6 +445,10 @@ impl Value {
             _ => None,
         }
     }
+}
+
+fn hash_of(entry: impl Hash) -> u64 {
+    foldhash::fast::FixedState::default().hash_one(entry)
 }
 
 /// A normalized number, for comparisons: integral floats become integers.
@@ -486,24 +532,25 @@ impl Eq for Key {}
 
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        match &self.value {
-            Value::String(text) => text.hash(state),
-            Value::Null => 0u8.hash(state),
-            Value::Bool(_) | Value::Int(_) | Value::BigInt(_) | Value::Float(_) => {
-                match self.value.number().expect("both are numbers") {
-                    Number::Int(int) => int.hash(state),
-                    Number::Big(digits) => digits.hash(state),
-                    Number::Float(float) if float.is_nan() => f64::NAN.to_bits().hash(state),
-                    Number::Float(float) => float.to_bits().hash(state),
-                }
-            }
-            Value::Date(date) => date.hash(state),
-            Value::Timestamp(timestamp) => timestamp.instant().hash(state),
-            Value::Binary(bytes) => bytes.hash(state),
-            Value::Set(_) | Value::Pairs(_) | Value::Sequence(_) | Value::Mapping(_) => {
-                unreachable!("the parser rejects collections as keys")
-            }
-        }
+        self.value.hash_in_python(state);
+    }
+}
+
+/// A value that is compared and hashed as by [`Value::equals_in_python`].
+#[derive(Clone, Copy, Debug)]
+pub struct InPython<'a>(pub &'a Value);
+
+impl PartialEq for InPython<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.equals_in_python(other.0)
+    }
+}
+
+impl Eq for InPython<'_> {}
+
+impl Hash for InPython<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash_in_python(state);
     }
 }
 

@@ -1,287 +1,285 @@
-//! `lost-keys`: lists or keys of one part or source that another overrides.
+//! `lost-keys`: lists, mappings and keys of one part or source that another replaces as a whole.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
-use super::SetFacts;
+use super::lost_value::is_specification;
 use super::merged_document::MergedDocument;
 use crate::diagnostic::{Diagnostic, Label, Severity};
-use crate::merge::cloud_init::{Class, Dialect, Fact, Kept, MergeRules, Notice, Replaced};
-use crate::source::{FileId, Span};
-use crate::system::cloud_init::part::CloudPart;
-use crate::system::cloud_init::{Set, SourceKind};
+use crate::merge::cloud_init::{Class, Dialect, Fact, Notice, Replaced, lost_items};
+use crate::source::Span;
+use crate::yaml::Node;
+use crate::yaml::path::{Location, Piece};
 
 super::super::rule!(
     "lost-keys",
     Warning,
-    "lists or keys of a cloud-init part or source that another overrides"
+    "list, mapping or key of a cloud-init part or source that another replaces"
 );
 
-/// Maximum number of lost keys listed and of locations shown in one finding.
+/// Maximum number of places named in a help text, and of further locations of a lost list.
 const MAX_NAMED: usize = 8;
 
 /// Specification that joins lists.
 const JOINING: &str = "merge_how: dict(recurse_list)+list(append)";
 
-/// Findings of one merge step, one for each overriding source.
-///
-/// Empty if the set or the part has a specification that decides this, and in the dialect of the
-/// first documentation, which joins lists.
+/// Specification that joins lists, and uses new strings.
+const JOINING_WITH_STRINGS: &str = "merge_how: dict(recurse_list,recurse_str)+list(append)+str()";
+
+/// Keys of the schemas of cloud-init's modules: properties of all `cc_*` definitions in
+/// `schema-cloud-config-v1.json` of cloud-init 26.2.
+const MODULE_KEYS: &str = "\
+    allow_public_ssh_keys ansible apk_repos apt apt_pipelining apt_reboot_if_required apt_update \
+    apt_upgrade authkey_hash autoinstall bootcmd byobu_by_default ca-certs ca_certs chef chpasswd \
+    create_hostname_file device_aliases disable_ec2_metadata disable_root disable_root_opts \
+    disk_setup drivers fan final_message fqdn fs_setup groups growpart grub-dpkg grub_dpkg \
+    hostname keyboard landscape locale locale_configfile lxd manage_etc_hosts manage_resolv_conf \
+    mcollective mount_default_fields mounts no_ssh_fingerprints ntp package_reboot_if_required \
+    package_update package_upgrade packages password phone_home power_state \
+    prefer_fqdn_over_hostname preserve_hostname puppet random_seed resize_rootfs resolv_conf \
+    rh_subscription rpi rsyslog runcmd salt_minion snap spacewalk ssh ssh_authorized_keys \
+    ssh_deletekeys ssh_fp_console_blacklist ssh_genkeytypes ssh_import_id \
+    ssh_key_console_blacklist ssh_keys ssh_publish_hostkeys ssh_pwauth ssh_quiet_keygen swap \
+    timezone ubuntu_advantage ubuntu_pro updates user users vendor_data wireguard write_files \
+    yum_repo_dir yum_repos zypper";
+
+/// Finding for a value that the output lacks, or lacks in part; `None` if another rule reports it.
 pub(super) fn report(
-    set: &SetFacts<'_>,
     merged: &MergedDocument<'_>,
-    notices: &[&Notice],
-    promises: &Promises,
-) -> Vec<Diagnostic> {
+    notice: &Notice,
+    joining: &Joining,
+) -> Option<Diagnostic> {
+    let lost = notice.lost.as_ref()?;
     match merged.dialect {
-        Dialect::Current if merged.asked.is_none() => {}
-        Dialect::Current | Dialect::Documented => return Vec::new(),
+        Dialect::Current => {}
+        Dialect::Documented => return None,
     }
-    if merged.is_lower() {
-        report_lower(set, merged, notices)
-    } else {
-        report_part(merged, notices, promises)
+    // A part without `dict` is lost as a whole, which other rules report.
+    if notice.place.is_root() || is_specification(&notice.place) {
+        return None;
     }
-}
-
-/// A part of user-data that replaces values of earlier parts.
-fn report_part(
-    merged: &MergedDocument<'_>,
-    notices: &[&Notice],
-    promises: &Promises,
-) -> Vec<Diagnostic> {
-    let of = |wanted: &[Replaced]| -> Vec<&Notice> {
-        notices
-            .iter()
-            .copied()
-            .filter(|notice| {
-                wanted
-                    .iter()
-                    .any(|replaced| notice.fact == Fact::Replaced(*replaced))
-            })
-            .collect()
-    };
-    let lost = of(&[Replaced::Items, Replaced::Key]);
-    if lost.is_empty() {
-        return Vec::new();
-    }
-    let places = lost.iter().map(|notice| {
-        let place = match notice.fact {
-            // The new mapping does not have the key.
-            Fact::Replaced(Replaced::Key) => notice.place.parent().unwrap_or_default(),
-            _ => notice.place.clone(),
-        };
-        merged.at(&place, notice.at)
+    let shown = merged.shown(&notice.place).filter(|_| !notice.secret);
+    let what = shown
+        .as_ref()
+        .map_or("a list or key".to_owned(), |place| format!("`{place}`"));
+    let loss = Loss::of(merged, notice);
+    let message = format!("{what} of {} is lost: {}", loss.loser, loss.reason());
+    let label = Label::new(loss.overriding, "overrides the lost value");
+    let finding = Diagnostic::new(&RULE, message, label)
+        .related(merged.facts.first_line(loss.losing), "lost")
+        .note(explanation(merged))
+        .help(help(merged, notice, &loss, joining))
+        .about(shown.unwrap_or_default());
+    let elsewhere = items_elsewhere(merged, notice, lost).into_iter();
+    let finding = elsewhere.fold(finding, |finding, at| {
+        finding.related(merged.facts.first_line(at), "lost")
     });
-    let lost = LostKeys {
-        names: names(merged, &lost),
-        overriding: places.collect(),
-        losing: lost
-            .iter()
-            .map(|notice| merged.facts.first_line(notice.old))
-            .collect(),
-    };
-    let class = if of(&[Replaced::Items]).is_empty() {
-        Class::Dict
-    } else {
-        Class::List
-    };
-    let has_text = !of(&[Replaced::Text]).is_empty();
-    let line = if has_text {
-        "merge_how: dict(recurse_list,recurse_str)+list(append)+str()"
-    } else {
-        JOINING
-    };
-    let staying = of(&[Replaced::Other]).first().map(|notice| {
-        let place = merged.shown(&notice.place).filter(|_| !notice.secret);
-        let what = place.map_or_else(|| "a value".to_owned(), |place| format!("`{place}`"));
-        format!("; {what} of the earlier part is then kept as well, unless you remove it there")
-    });
-    let help = format!(
-        "add `{line}` to this part to keep both{}; write `merge_how: dict(replace)` if this is \
-             intended",
-        staying.unwrap_or_default()
-    );
-    let message = lost.message("of an earlier part", "this part replaces");
-    let finding = lost.report(merged, message).note(
-        "a part without a merge specification replaces each top-level key of earlier parts as a \
-         whole",
-    );
-    vec![
-        levelled(
-            finding,
-            merged.part.is_some_and(|part| keep(promises, part, class)),
-        )
-        .help(help),
-    ]
-}
-
-/// A source merged below others that keep their lists. Within one source the order of files is a
-/// choice.
-fn report_lower(
-    set: &SetFacts<'_>,
-    merged: &MergedDocument<'_>,
-    notices: &[&Notice],
-) -> Vec<Diagnostic> {
-    if merged.part.is_some() {
-        return Vec::new();
-    }
-    let mut by_winner: Vec<(Option<SourceKind>, Vec<&Notice>)> = Vec::new();
-    let lost = notices.iter().filter(|notice| {
-        let is_list = notice.old_class == Some(Class::List);
-        notice.fact == Fact::Lost(Kept::NoListRecursion) && is_list && !notice.is_contained
-    });
-    for notice in lost {
-        let winner = source_of(set.set, notice.old.file);
-        match by_winner.iter_mut().find(|(known, _)| *known == winner) {
-            Some((_, notices)) => notices.push(notice),
-            None => by_winner.push((winner, vec![notice])),
-        }
-    }
-    let word = |(winner, notices): (Option<SourceKind>, Vec<&Notice>)| {
-        let places = notices
-            .iter()
-            .map(|notice| merged.first_at(&notice.place, notice.old));
-        let lost = LostKeys {
-            names: names(merged, &notices),
-            overriding: places.collect(),
-            losing: notices
-                .iter()
-                .map(|notice| merged.at(&notice.place, notice.at))
-                .collect(),
-        };
-        let loser = title(set, merged);
-        let winner = winner.map_or("a source of higher priority", SourceKind::as_str);
-        let message = lost.message(&format!("of {loser}"), &format!("{winner} has"));
-        let finding = lost.report(merged, message).note(
-            "when sources are combined, a list of higher priority replaces one of lower priority \
-             as a whole",
-        );
-        levelled(finding, set.set.is_undecided).help(format!(
-            "to keep both, move the keys of {loser} into a further part of {winner} with \
-             `{JOINING}`: `merge_how` does not apply across sources"
-        ))
-    };
-    by_winner.into_iter().map(word).collect()
-}
-
-/// Name of the source whose keys are lost, for headlines.
-fn title<'a>(set: &SetFacts<'_>, merged: &'a MergedDocument<'_>) -> &'a str {
-    let has_conf_d = set
-        .set
-        .read_sources()
-        .any(|source| source.kind == SourceKind::ConfD);
-    match merged
-        .facts
-        .sets
-        .member(merged.over)
-        .and_then(|member| member.source)
-    {
-        Some(SourceKind::Base) if has_conf_d => "the system's configuration",
-        Some(_) | None => merged.name(),
-    }
-}
-
-/// Source that a file's parts belong to.
-fn source_of(set: &Set<'_>, file: FileId) -> Option<SourceKind> {
-    set.sources
-        .iter()
-        .find(|source| source.parts().any(|part| part.span.file == file))
-        .map(|source| source.kind)
-}
-
-/// Formats the places of keys; `None` if one of them must not be shown.
-fn names(merged: &MergedDocument<'_>, notices: &[&Notice]) -> Option<Vec<String>> {
-    notices
-        .iter()
-        .map(|notice| merged.shown(&notice.place).filter(|_| !notice.secret))
-        .collect()
-}
-
-/// Keys overridden by one value.
-struct LostKeys {
-    /// The keys; `None` if they must not be shown.
-    names: Option<Vec<String>>,
-    /// Spans of the overriding values, in the same order.
-    overriding: Vec<Span>,
-    /// Spans where the lost keys are written.
-    losing: Vec<Span>,
-}
-
-impl LostKeys {
-    fn message(&self, whose: &str, winner: &str) -> String {
-        match self.names.as_deref() {
-            None => format!("keys {whose} are lost: {winner} them"),
-            Some([name]) => format!("`{name}` {whose} is lost: {winner} it"),
-            Some(names) => {
-                let shown = names
-                    .iter()
-                    .take(MAX_NAMED)
-                    .map(|name| format!("`{name}`"))
-                    .collect::<Vec<_>>()
-                    .join(", ");
-                let more = match names.len().saturating_sub(MAX_NAMED) {
-                    0 => String::new(),
-                    more => format!(" and {more} more"),
-                };
-                format!("{shown}{more} {whose} are lost: {winner} them")
-            }
-        }
-    }
-
-    fn report(&self, merged: &MergedDocument<'_>, message: String) -> Diagnostic {
-        let label = Label::new(self.overriding[0], "overrides the earlier value");
-        let mut finding = Diagnostic::new(&RULE, message, label);
-        let mut known = vec![self.overriding[0]];
-        let others = self.overriding.iter().map(|at| (*at, "also overrides"));
-        let lost = self.losing.iter().map(|at| (*at, "lost"));
-        for (at, label) in others.take(MAX_NAMED).chain(lost.take(MAX_NAMED)) {
-            // Not even the number of secrets may be reported.
-            if self.names.is_some() && !known.contains(&at) {
-                known.push(at);
-                finding = finding.related(merged.facts.first_line(at), label);
-            }
-        }
-        let first = self.names.as_ref().and_then(|names| names.first());
-        finding.about(first.cloned().unwrap_or_default())
-    }
-}
-
-/// Makes the finding a note, unless the first documentation promises to keep both and no dialect is
-/// chosen.
-fn levelled(finding: Diagnostic, is_promised: bool) -> Diagnostic {
-    if !is_promised {
-        return Diagnostic {
+    if !merged.set.is_undecided || merged.asked.is_some() {
+        return Some(Diagnostic {
             severity: Severity::Note,
             ..finding
-        };
+        });
     }
-    finding.note(
-        "cloud-init's first documentation promises to keep both (`dialect: documented`); set \
-         `dialect: current` in `layercake.yaml`, or pass `--dialect current`, if this is intended",
-    )
+    let severity = if is_of_module(&notice.place) {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
+    let undecided = finding.note(
+        "no dialect is chosen: with `dialect: current` in `layercake.yaml`, or with `--dialect \
+         current`, this is a note",
+    );
+    Some(Diagnostic {
+        severity,
+        ..undecided
+    })
 }
 
-/// Merge rules of the first documentation by part, for a set without a chosen dialect.
-pub(super) type Promises = HashMap<*const CloudPart, MergeRules>;
+/// The two sides of a loss.
+struct Loss {
+    /// Part or source of the lost value.
+    loser: String,
+    /// Part or source of the other value.
+    winner: String,
+    /// Whether the other value was there first, and was kept.
+    is_kept: bool,
+    /// Key or first line of the other value.
+    overriding: Span,
+    /// Key or first line of the lost value.
+    losing: Span,
+}
 
-/// Merge rules of the first documentation, if a notice concerns a part without a merge
-/// specification.
-pub(super) fn promises<'n>(
-    set: &Set<'_>,
-    mut notices: impl Iterator<Item = &'n Notice>,
-) -> Promises {
-    if !set.is_undecided || !notices.any(|notice| matches!(notice.fact, Fact::Replaced(_))) {
-        return Promises::new();
+impl Loss {
+    fn of(merged: &MergedDocument<'_>, notice: &Notice) -> Self {
+        let is_kept = matches!(notice.fact, Fact::Lost(_));
+        let earlier = match merged.part {
+            None => merged.source_of(notice.old.file),
+            Some(_) if merged.is_lower() => "a file of higher priority",
+            Some(_) => "an earlier part",
+        };
+        let later = match merged.part {
+            None => merged.name().to_owned(),
+            Some(part) if is_kept => format!("`{}`", part.key.name),
+            Some(_) if merged.is_lower() => "this file".to_owned(),
+            Some(_) => "this part".to_owned(),
+        };
+        let over = merged.at(&notice.place, notice.at);
+        if is_kept {
+            return Self {
+                loser: later,
+                winner: earlier.to_owned(),
+                is_kept,
+                overriding: merged.first_at(&notice.place, notice.old),
+                losing: over,
+            };
+        }
+        let around = notice.place.parent();
+        Self {
+            loser: earlier.to_owned(),
+            winner: later,
+            is_kept,
+            // The new mapping does not have the key.
+            overriding: around
+                .filter(|_| notice.fact == Fact::Replaced(Replaced::Key))
+                .map_or(over, |around| merged.at(&around, notice.at)),
+            losing: notice.old,
+        }
     }
-    let parts = set.as_documented().into_iter();
-    parts
-        .map(|(part, rules)| (std::ptr::from_ref(part), rules))
+
+    fn reason(&self) -> String {
+        let verb = if self.is_kept { "has" } else { "replaces" };
+        format!("{} {verb} it", self.winner)
+    }
+}
+
+/// Lost items of a list in other files than its key, the first of each file.
+fn items_elsewhere(merged: &MergedDocument<'_>, notice: &Notice, lost: &Node) -> Vec<Span> {
+    let missing = match merged.output.and_then(|output| notice.place.get(output)) {
+        Some(kept) => lost_items(kept, lost),
+        None => lost.as_sequence().unwrap_or_default().to_vec(),
+    };
+    let mut files = HashSet::from([notice.old.file, notice.at.file]);
+    missing
+        .iter()
+        .filter(|item| files.insert(item.span.file))
+        .map(|item| item.span)
+        .take(MAX_NAMED)
         .collect()
 }
 
-/// Whether the first documentation keeps both of two values of this type when merging this part.
-fn keep(promises: &Promises, part: &CloudPart, class: Class) -> bool {
-    promises
-        .get(&std::ptr::from_ref(part))
-        .is_some_and(|rules| rules.keeps(class))
+/// Whether a module of cloud-init has the top-level key of this place.
+fn is_of_module(place: &Location) -> bool {
+    let key = place.0.first().and_then(|piece| match piece {
+        Piece::Key(key) => key.as_str(),
+        Piece::Index(_) => None,
+    });
+    key.is_some_and(|key| MODULE_KEYS.split(' ').any(|known| known == key))
+}
+
+fn explanation(merged: &MergedDocument<'_>) -> &'static str {
+    match merged.part {
+        _ if merged.asked.is_some() => "its merge specification decides this",
+        Some(_) if merged.is_lower() => {
+            "when files are combined, only mappings are merged: any other value of higher priority \
+             replaces one of lower priority as a whole"
+        }
+        Some(_) => {
+            "a part without a merge specification replaces each top-level key of earlier parts as \
+             a whole"
+        }
+        None => {
+            "when sources are combined, only mappings are merged: any other value of higher \
+             priority replaces one of lower priority as a whole"
+        }
+    }
+}
+
+/// The specification that keeps both values, or the place to move one of them to.
+fn help(merged: &MergedDocument<'_>, notice: &Notice, loss: &Loss, joining: &Joining) -> String {
+    let Loss { loser, winner, .. } = loss;
+    let Joining { line, staying } = joining;
+    match (merged.part, merged.asked.is_some()) {
+        _ if !can_be_merged(notice) => "no `merge_how` keeps both, because their types differ: \
+                                        give both the same type, or remove one of them"
+            .to_owned(),
+        (None, _) => format!(
+            "to keep both, move the keys of {loser} into a further part of {winner} with \
+             `{JOINING}`: `merge_how` does not apply across sources"
+        ),
+        (Some(_), true) => format!("write `{line}` to keep both{staying}"),
+        (Some(_), false) if merged.is_lower() => format!(
+            "add `{line}` to {loser} to keep both; write `merge_how: dict(no_replace)` if this is \
+             intended"
+        ),
+        (Some(_), false) => format!(
+            "add `{line}` to this part to keep both{staying}; write `merge_how: dict(replace)` if \
+             this is intended"
+        ),
+    }
+}
+
+/// Whether a merge class keeps the content of both values.
+fn can_be_merged(notice: &Notice) -> bool {
+    let is_list = |lost: &Node| lost.as_sequence().is_some();
+    match notice.fact {
+        Fact::Replaced(Replaced::Items | Replaced::Key) => true,
+        Fact::Lost(_) => {
+            notice.old_class == Some(Class::List) && notice.lost.as_ref().is_some_and(is_list)
+        }
+        Fact::Replaced(Replaced::Type | Replaced::Text | Replaced::Other)
+        | Fact::Displaced(_)
+        | Fact::NullWithoutDelete(_)
+        | Fact::OtherLength { .. }
+        | Fact::SplitInto(_)
+        | Fact::Further { .. } => false,
+    }
+}
+
+/// Specification with which a part loses no list, mapping or key.
+pub(super) struct Joining {
+    line: &'static str,
+    /// Old values that are kept as well then, because no class merges them.
+    staying: String,
+}
+
+impl Joining {
+    /// By all effects of merging the part.
+    pub(super) fn of(merged: &MergedDocument<'_>, effects: &[&Notice]) -> Self {
+        let replaced = |wanted| {
+            let effects = effects.iter();
+            effects.filter(move |effect| effect.fact == Fact::Replaced(wanted))
+        };
+        let names: Option<Vec<String>> = replaced(Replaced::Other)
+            .map(|other| {
+                let place = merged.shown(&other.place).filter(|_| !other.secret)?;
+                Some(format!("`{place}`"))
+            })
+            .collect();
+        let line = match replaced(Replaced::Text).next() {
+            Some(_) => JOINING_WITH_STRINGS,
+            None => JOINING,
+        };
+        Self {
+            line,
+            staying: names.map_or_else(
+                || format_staying(&["a value".to_owned()]),
+                |names| format_staying(&names),
+            ),
+        }
+    }
+}
+
+fn format_staying(names: &[String]) -> String {
+    let (listed, more) = names.split_at(names.len().min(MAX_NAMED));
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    let more = match more.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    match listed {
+        [] => String::new(),
+        listed => format!(
+            "; {}{more} of the earlier part {verb} then kept as well, unless you remove it there",
+            listed.join(", ")
+        ),
+    }
 }

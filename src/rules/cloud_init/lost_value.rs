@@ -34,7 +34,7 @@ pub(super) fn report(
 }
 
 /// In the 2013 dialect a merge specification is data that is merged like any other.
-fn is_specification(place: &Location) -> bool {
+pub(super) fn is_specification(place: &Location) -> bool {
     let key = place.0.first().and_then(|piece| match piece {
         Piece::Key(key) => key.as_str(),
         Piece::Index(_) => None,

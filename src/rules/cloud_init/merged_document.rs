@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::lost_keys::Joining;
 use super::{
     SetFacts, displaced_value, exploded_value, lost_keys, lost_value, null_without_delete,
     replaced_by_index, unmerged_part,
@@ -10,12 +11,12 @@ use super::{
 use crate::diagnostic::{Diagnostic, Rule};
 use crate::graph::DocId;
 use crate::merge;
-use crate::merge::cloud_init::{Class, Dialect, Fact, Notice, Specification};
+use crate::merge::cloud_init::{Class, Dialect, Fact, Notice, Specification, lacks};
 use crate::render::{CombineProblem, Problem, ProblemKind};
 use crate::rules::{SiteFacts, internal_error, over_limit};
-use crate::source::Span;
+use crate::source::{FileId, Span};
 use crate::system::cloud_init::part::CloudPart;
-use crate::system::cloud_init::{SetMember, SourceKind};
+use crate::system::cloud_init::{Set, SetMember, SourceKind};
 use crate::yaml::Node;
 use crate::yaml::path::{Location, Piece};
 
@@ -36,11 +37,17 @@ pub(super) const RULES: &[&Rule] = &[
 ];
 
 pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
+    let documents = facts.facts.sets.iter();
+    // The last document of a set is its output.
+    let output = documents
+        .filter(|(_, member)| member.set == facts.index)
+        .last();
+    let output = output.and_then(|(doc, _)| facts.facts.rendered.data(doc));
     let mut notices: BTreeMap<(DocId, DocId), (MergedDocument<'_>, Vec<&Notice>)> = BTreeMap::new();
     for problem in facts.problems() {
         match &problem.kind {
             ProblemKind::Combine(CombineProblem::NotMerged { source, failure }) => {
-                let merged = MergedDocument::new(facts, problem, *source);
+                let merged = MergedDocument::new(facts, output, problem, *source);
                 found.push(owned(&merged, unmerged_part::report(&merged, failure)));
             }
             ProblemKind::Combine(CombineProblem::Laid {
@@ -48,7 +55,12 @@ pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
                 notice: merge::Notice::CloudInit(notice),
             }) => {
                 let of_merge = notices.entry((problem.doc, *source));
-                let merged = || (MergedDocument::new(facts, problem, *source), Vec::new());
+                let merged = || {
+                    (
+                        MergedDocument::new(facts, output, problem, *source),
+                        Vec::new(),
+                    )
+                };
                 of_merge.or_insert_with(merged).1.push(notice);
             }
             ProblemKind::OverLimit(limit) => {
@@ -64,14 +76,8 @@ pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
             }
         }
     }
-    let all = notices
-        .values()
-        .flat_map(|(_, notices)| notices.iter().copied());
-    let promises = lost_keys::promises(facts.set, all);
     for (merged, notices) in notices.into_values() {
         found.extend(report_notices(&merged, &notices));
-        let lost = lost_keys::report(facts, &merged, &notices, &promises);
-        found.extend(lost.into_iter().map(|finding| owned(&merged, finding)));
     }
 }
 
@@ -79,6 +85,10 @@ pub(super) fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
 pub(super) struct MergedDocument<'a> {
     /// The site.
     pub(super) facts: &'a SiteFacts<'a>,
+    /// The set.
+    pub(super) set: &'a Set<'a>,
+    /// Output of the set, if there is one.
+    pub(super) output: Option<&'a Node>,
     /// The document.
     pub(super) over: DocId,
     /// Its part; `None` if it is itself merged from several.
@@ -98,7 +108,7 @@ pub(super) struct MergedDocument<'a> {
 }
 
 impl<'a> MergedDocument<'a> {
-    fn new(set: &SetFacts<'a>, problem: &Problem, over: DocId) -> Self {
+    fn new(set: &SetFacts<'a>, output: Option<&'a Node>, problem: &Problem, over: DocId) -> Self {
         let facts = set.facts;
         let member = |doc| -> Option<SetMember<'a>> { facts.sets.member(doc) };
         let part = member(over).and_then(|member| member.part);
@@ -118,6 +128,8 @@ impl<'a> MergedDocument<'a> {
         let merged = facts.rendered.data(problem.doc);
         Self {
             facts,
+            set: set.set,
+            output,
             over,
             part,
             source,
@@ -138,8 +150,25 @@ impl<'a> MergedDocument<'a> {
     pub(super) fn name(&self) -> &str {
         match self.part {
             Some(part) => &part.key.name,
-            None => title(self.facts, self.over),
+            None => title(self.facts, self.set, self.over),
         }
+    }
+
+    /// Name of the source that a file's parts belong to, for headlines.
+    pub(super) fn source_of(&self, file: FileId) -> &'static str {
+        let mut sources = self.set.sources.iter();
+        sources
+            .find(|source| source.parts().any(|part| part.span.file == file))
+            .map_or("a source of higher priority", |source| source.kind.as_str())
+    }
+
+    /// Whether the output has all of a lost value: a later part or another source has it, too.
+    fn is_in_output(&self, notice: &Notice) -> bool {
+        let lost = notice.lost.as_ref();
+        lost.is_some_and(|lost| {
+            let kept = self.output.and_then(|output| notice.place.get(output));
+            kept.is_some_and(|kept| !lacks(kept, lost))
+        })
     }
 
     /// Whether all of it is secret, so not even the number of its items may be reported.
@@ -191,20 +220,28 @@ impl<'a> MergedDocument<'a> {
 }
 
 /// Name of a merged result, for headlines.
-fn title(facts: &SiteFacts<'_>, merged: DocId) -> &'static str {
+fn title(facts: &SiteFacts<'_>, set: &Set<'_>, merged: DocId) -> &'static str {
+    let has_conf_d = || {
+        set.read_sources()
+            .any(|source| source.kind == SourceKind::ConfD)
+    };
     match facts.sets.member(merged).and_then(|member| member.source) {
+        Some(SourceKind::Base) if has_conf_d() => "the system's configuration",
         Some(source) => source.as_str(),
         None => "the system's configuration",
     }
 }
 
-/// Findings of one merge step: the first ones of each rule, and the number of further ones.
+/// Findings of one merge step: all of `lost-keys`, whose levels differ, the first ones of each other
+/// rule, and the number of further ones.
 fn report_notices(merged: &MergedDocument<'_>, notices: &[&Notice]) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> = Vec::new();
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
-    for finding in notices.iter().filter_map(|notice| report(merged, notice)) {
+    let joining = Joining::of(merged, notices);
+    let of_output = notices.iter().filter(|notice| !merged.is_in_output(notice));
+    for finding in of_output.filter_map(|notice| report(merged, notice, &joining)) {
         let count = counts.entry(finding.rule.name).or_default();
-        *count += 1;
+        *count += usize::from(finding.rule.name != lost_keys::RULE.name);
         if *count <= MAX_FINDINGS {
             findings.push(finding);
         }
@@ -250,15 +287,16 @@ fn further(merged: &MergedDocument<'_>, count: usize, of_what: &str) -> String {
     }
 }
 
-fn report(merged: &MergedDocument<'_>, notice: &Notice) -> Option<Diagnostic> {
+fn report(merged: &MergedDocument<'_>, notice: &Notice, joining: &Joining) -> Option<Diagnostic> {
+    let lost_key = || lost_keys::report(merged, notice, joining);
     match notice.fact {
-        Fact::Lost(kept) => lost_value::report(merged, notice, kept),
+        Fact::Lost(kept) => lost_value::report(merged, notice, kept).or_else(lost_key),
         Fact::NullWithoutDelete(remains) => null_without_delete::report(merged, notice, remains),
         Fact::OtherLength { old, new } => Some(replaced_by_index::report(merged, notice, old, new)),
         Fact::SplitInto(taken_apart) => Some(exploded_value::report(merged, notice, taken_apart)),
-        Fact::Displaced(class) => displaced_value::report(merged, notice, class),
-        // `lost-keys` reports all of them at once.
-        Fact::Replaced(_) | Fact::Further { .. } => None,
+        Fact::Displaced(class) => displaced_value::report(merged, notice, class).or_else(lost_key),
+        Fact::Replaced(_) => lost_key(),
+        Fact::Further { .. } => None,
     }
 }
 

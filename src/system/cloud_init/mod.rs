@@ -139,19 +139,6 @@ impl<'a> Set<'a> {
         }
     }
 
-    /// Merge rules of each part by the original documentation.
-    pub(crate) fn as_documented(&self) -> Vec<(&'a CloudPart, MergeRules)> {
-        self.sources
-            .iter()
-            .flat_map(|source| {
-                let parts: Vec<&CloudPart> =
-                    source.parts().filter(|part| part.is_merged()).collect();
-                let all_rules = all_rules(Dialect::Documented, source.kind, &parts);
-                parts.into_iter().zip(all_rules).collect::<Vec<_>>()
-            })
-            .collect()
-    }
-
     /// Removes the parts after one at which cloud-init fails (`stages.py`, `consume_data`), except in
     /// sources that it does not use.
     fn stop_at_failure(&mut self, unused: &[UnusedVendorData]) {
@@ -491,7 +478,8 @@ fn span_of(set: &Set<'_>, source: &PartSource<'_>) -> Span {
     source.parts().next().map_or(set.at, |part| part.at)
 }
 
-/// Merge rules for each of several sources.
+/// Merge rules for each of several sources. Everything that combines sources takes its rules from
+/// here; cloud-init has no setting for them.
 fn rules_of_sources(set: &Set<'_>, count: usize) -> Vec<MergeRules> {
     match set.dialect {
         Dialect::Current => {

@@ -322,7 +322,7 @@ fn sets_need_no_sites() {
     sandbox.git(&["init", "--quiet"]);
     sandbox.write(
         "layercake.yaml",
-        "cloud-config: [{name: both, parts: [base.yaml, plain.yaml]}]\n",
+        "cloud-config: [{name: both, parts: [base.yaml, plain.yaml], dialect: current}]\n",
     );
     let ran = sandbox.run(&["cloud-config"]);
     let expected = "#cloud-config\nruncmd:\n- bash3\nz: 1\n";
@@ -350,8 +350,9 @@ fn errors_outside_merged_documents_are_ignored() {
 #[test]
 fn findings_are_a_gate() {
     let sandbox = sandbox();
-    sandbox.write("lost.yaml", "#cloud-config\nruncmd: [bash4]\nz: 2\n");
-    let parts = ["cloud-config", "base.yaml", "lost.yaml"];
+    sandbox.write("list.yaml", "#cloud-config\nown_commands: [bash3]\n");
+    sandbox.write("lost.yaml", "#cloud-config\nown_commands: [bash4]\n");
+    let parts = ["cloud-config", "list.yaml", "lost.yaml"];
     let run = |flags: &[&str]| sandbox.run(&[&parts[..], flags].concat());
     let usual = run(&[]);
     assert_eq!(usual.code, 0, "{usual:?}");

@@ -19,11 +19,11 @@ fn found(files: &[(&str, &str)], more: &[&str]) -> String {
     unwrapped(&merged(files, more).1)
 }
 
-/// Headlines of the warnings and notes.
+/// Headlines of the findings.
 fn findings(files: &[(&str, &str)], more: &[&str]) -> Vec<String> {
     let (_, found) = merged(files, more);
     let is_headline = |line: &&str| {
-        ["warning[", "note["]
+        ["error[", "warning[", "note["]
             .iter()
             .any(|level| line.starts_with(level))
     };
@@ -62,10 +62,11 @@ fn lone_parts_and_keys_lost_to_another_source_are_reported() {
     for words in [
         "merge specification in the only part of user-data has no effect",
         "merge specification in the only part of vendor-data has no effect",
-        "`.users`, `.runcmd` of vendor-data are lost: user-data has them",
+        "error[lost-keys]: `.users` of vendor-data is lost: user-data has it",
+        "error[lost-keys]: `.runcmd` of vendor-data is lost: user-data has it",
         "`merge_how` does not apply across sources",
         JOINING,
-        "promises to keep both",
+        "no dialect is chosen",
     ] {
         assert!(found.contains(words), "{words}: {found}");
     }
@@ -88,9 +89,16 @@ fn lost_lists_and_keys_of_an_earlier_part_are_named() {
     let one = "#cloud-config\nrun_cmd: [bash1, bash2]\nntp: {servers: [a], pools: [p], on: 1}\n";
     let two = "#cloud-config\nrun_cmd: [bash3]\nntp: {servers: [b], on: 1}\n";
     let found = found(&[("one", one), ("two", two)], &[]);
-    let expected = "`.run_cmd`, `.ntp.servers`, `.ntp.pools` of an earlier part are lost: this \
-                    part replaces them";
-    assert!(found.contains(expected), "{found}");
+    for expected in [
+        "warning[lost-keys]: `.run_cmd` of an earlier part is lost: this part replaces it ╭─[two:2:1]",
+        "error[lost-keys]: `.ntp.servers` of an earlier part is lost: this part replaces it ╭─[two:3:7]",
+        "error[lost-keys]: `.ntp.pools` of an earlier part is lost: this part replaces it ╭─[two:3:1]",
+        "╭─[one:2:1]",
+        "╭─[one:3:7]",
+        "╭─[one:3:21]",
+    ] {
+        assert!(found.contains(expected), "{expected}: {found}");
+    }
     assert!(
         found.contains(&format!("add `{JOINING}` to this part to keep both")),
         "{found}"
@@ -125,29 +133,36 @@ fn suggested_line_keeps_lists_and_new_strings() {
 }
 
 #[test]
-fn lost_keys_are_a_warning_without_a_chosen_dialect() {
+fn lost_keys_are_an_error_where_a_module_has_the_key() {
+    let level = |key: &str, flags: &[&str]| {
+        let files = [("one", "[1]"), ("two", "[2]")];
+        let files = files.map(|(name, value)| (name, format!("#cloud-config\n{key}: {value}\n")));
+        let files = files.each_ref().map(|(name, text)| (*name, &**text));
+        let found = findings(&files, flags);
+        let [finding] = &found[..] else {
+            panic!("{found:?}")
+        };
+        finding.split_once("[lost-keys]").unwrap().0.to_owned()
+    };
+    for key in [
+        "runcmd",
+        "write_files",
+        "ca-certs",
+        "ssh_authorized_keys",
+        "zypper",
+    ] {
+        assert_eq!(level(key, &[]), "error", "{key}");
+        assert_eq!(level(key, &["--dialect", "current"]), "note", "{key}");
+    }
+    for key in ["run_cmd", "write", "ssh_", "1"] {
+        assert_eq!(level(key, &[]), "warning", "{key}");
+        assert_eq!(level(key, &["--dialect", "current"]), "note", "{key}");
+    }
     let files = [
-        ("one", "#cloud-config\na: [1]\n"),
-        ("two", "#cloud-config\na: [2]\n"),
+        ("one", "#cloud-config\nruncmd: [1]\n"),
+        ("two", "#cloud-config\nruncmd: [2]\n"),
     ];
-    let found = findings(&files, &[]);
-    assert!(
-        matches!(&found[..], [one] if one.contains("warning[lost-keys]")),
-        "{found:?}"
-    );
-    let found = findings(&files, &["--dialect", "current"]);
-    assert!(
-        matches!(&found[..], [one] if one.contains("note[lost-keys]")),
-        "{found:?}"
-    );
     assert_eq!(findings(&files, &["--dialect", "documented"]), [""; 0]);
-    // In the 2013 dialect, the first part specifies how the second is merged.
-    let overwriting = "#cloud-config\na: [1]\nmerge_how: dict(overwrite)\n";
-    let found = findings(&[("one", overwriting), files[1]], &[]);
-    assert!(
-        found.iter().any(|it| it.contains("note[lost-keys]")),
-        "{found:?}"
-    );
 }
 
 #[test]
@@ -170,20 +185,114 @@ fn declared_dialect_makes_lost_keys_a_note() {
 }
 
 #[test]
-fn lost_keys_needs_a_loss_without_a_specification() {
+fn lost_keys_needs_a_loss() {
     for (one, two) in [
         ("a: [1, 2]", "a: [1, 2, 3]"),
-        ("a: [1, 2]", "a: [0, 1, 9, 2]"),
+        ("a: [1, 2]", "a: [0, 2, 9, 1]"),
+        ("a: [1, true, {b: 1.0}]", "a: [1, {b: 1}]"),
         ("a: {b: 1}", "a: {b: 2, c: 3}"),
-        ("a: {b: null, c: []}", "a: {}"),
+        ("a: [], b: {c: []}", "a: 1, b: {c: {}}"),
         ("a: text", "a: other"),
+        ("a: text", "a: [text]"),
+        // `null-without-delete` reports it.
         ("a: [1]", "a: null"),
-        ("a: [1]", "a: [2]\nmerge_how: dict(replace)"),
         ("a: [1]", "b: [2]"),
     ] {
-        let files = [one, two].map(|text| format!("#cloud-config\n{text}\n"));
+        let files = [one, two].map(|text| format!("#cloud-config\n{{{text}}}\n"));
         let found = found(&[("one", &files[0]), ("two", &files[1])], &[]);
         assert!(!found.contains("lost-keys"), "{one} {two}: {found}");
+    }
+}
+
+#[test]
+fn lost_keys_is_a_note_where_the_part_itself_specifies_it() {
+    let one = "#cloud-config\npackages: [1]\n";
+    for how in [
+        "dict(replace)",
+        "dict(no_replace)",
+        "dict(recurse_list)+list()",
+        "dict(recurse_list)+list(no_replace)",
+    ] {
+        let two = format!("#cloud-config\npackages: [2]\nmerge_how: {how}\n");
+        let files = [("one", one), ("two", &*two)];
+        let found = findings(&files, &[]);
+        assert!(
+            matches!(&found[..], [one] if one.contains("note[lost-keys]: `.packages` of ")),
+            "{how}: {found:?}"
+        );
+    }
+}
+
+/// The output has the value again, by a later part or another source.
+#[test]
+fn lost_keys_are_missing_in_the_output() {
+    let part = |text: &str| format!("#cloud-config\n{text}\n");
+    let (one, two) = (
+        part("packages: [a]\nntp: {pools: [p]}"),
+        part("packages: [b]\nntp: {}"),
+    );
+    let again = part(&format!("{JOINING}\npackages: [a]"));
+    let vendor = part("ntp: {pools: [p]}");
+    let files = [("one", &*one), ("two", &*two), ("three", &*again)];
+    let found = findings(&files, &[]);
+    assert!(
+        matches!(&found[..], [one] if one.contains("`.ntp.pools` of an earlier part is lost")),
+        "{found:?}"
+    );
+    let files = [files[0], files[1], files[2], ("--vendor-data", &*vendor)];
+    assert_eq!(findings(&files, &[]), [""; 0]);
+}
+
+#[test]
+fn every_lost_key_is_reported() {
+    let part = |value: usize| {
+        let lines = (0..300).map(|key| format!("key{key}: [{value}]\n"));
+        format!(
+            "#cloud-config\n{}runcmd: [{value}]\n",
+            lines.collect::<String>()
+        )
+    };
+    let sandbox = Sandbox::outside_git();
+    sandbox.write("one", part(1));
+    sandbox.write("two", part(2));
+    let ran = sandbox.run(&["cloud-config", "--isolated", "one", "two", "-o", "json"]);
+    let counts = &ran.json()["report"]["totals"]["findings"];
+    assert_eq!(
+        (&counts["errors"], &counts["warnings"]),
+        (&1.into(), &300.into()),
+        "{counts}"
+    );
+    assert_eq!(ran.code, 1);
+}
+
+#[test]
+fn lines_of_lost_items_are_those_of_all_their_parts() {
+    let two = format!("#cloud-config\n{JOINING}\nruncmd: [b]\n");
+    let files = [
+        ("one", "#cloud-config\nruncmd: [a]\n"),
+        ("two", &*two),
+        ("three", "#cloud-config\nruncmd: [c]\n"),
+    ];
+    let found = found(&files, &[]);
+    for line in ["three:2:1", "one:2:10", "two:3:9"] {
+        assert!(found.contains(line), "{line}: {found}");
+    }
+}
+
+/// A key that cloud-init may read one day is data like any other.
+#[test]
+fn proposed_merge_setting_of_vendor_data_has_no_effect() {
+    for key in ["vendor_data", "vendordata"] {
+        let user = format!(
+            "#cloud-config\n{key}: {{enabled: true, userdata_merge: append}}\nruncmd: [a]\n"
+        );
+        let vendor = "#cloud-config\nruncmd: [b]\n";
+        let files = [("user", &*user), ("--vendor-data", vendor)];
+        let found = findings(&files, &[]);
+        assert!(
+            matches!(&found[..], [one] if one.contains("`.runcmd` of vendor-data is lost")),
+            "{key}: {found:?}"
+        );
     }
 }
 
@@ -203,17 +312,30 @@ fn lists_of_the_system_lost_to_user_data_are_reported() {
         "user",
     ];
     let ran = sandbox.run(&all);
-    assert!(!ran.stderr.contains("lost-keys"), "{}", ran.stderr);
+    let found = unwrapped(&ran.stderr);
+    let expected = "error[lost-keys]: `.packages` of `conf.d/10-a.cfg` is lost: a file of higher \
+                    priority has it ╭─[conf.d/20-b.cfg:1:1]";
+    assert!(found.contains(expected), "{found}");
+    assert!(
+        found.contains(&format!(
+            "add `{JOINING}` to `conf.d/10-a.cfg` to keep both"
+        )),
+        "{found}"
+    );
     let ran = sandbox.run(&[&all[..], &["--base", "cloud.cfg"]].concat());
     let found = unwrapped(&ran.stderr);
-    let expected = "warning[lost-keys]: `.users` of the system's configuration is lost: user-data \
+    let expected = "error[lost-keys]: `.users` of the system's configuration is lost: user-data \
                     has it";
     assert!(found.contains(expected), "{found}");
     assert!(
         found.contains("user:2:1") && found.contains("cloud.cfg:2:1"),
         "{found}"
     );
-    assert_eq!(found.matches("lost-keys").count(), 1, "{found}");
+    assert!(
+        found.contains("`.packages` of `cloud.cfg` is lost"),
+        "{found}"
+    );
+    assert_eq!(found.matches("lost-keys").count(), 3, "{found}");
 }
 
 #[test]
@@ -226,7 +348,8 @@ fn keys_of_secret_parts_are_not_named() {
     sandbox.write("layercake.yaml", set);
     let ran = sandbox.run(&["lint", "--set", "."]);
     assert!(
-        ran.stdout.contains("keys of an earlier part are lost"),
+        ran.stdout
+            .contains("a list or key of an earlier part is lost"),
         "{}",
         ran.stdout
     );

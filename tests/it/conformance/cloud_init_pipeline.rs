@@ -1,4 +1,4 @@
-//! `cloud-init/merge.json` and `legacy.json`, in every mode, through all of layercake: the recorded
+//! `cloud-init/merge.json`, `stacks.json` and `legacy.json`, in every mode, through all of layercake: the recorded
 //! parts are files that `layercake.yaml` declares as a set, and the rendered output and the dropped
 //! parts are compared.
 //!
@@ -26,21 +26,26 @@ use super::exceptions::cloud_init_exception;
 use super::{CaseOrigin, node_of, some_file};
 use crate::support;
 
+pub(super) const MERGE: &str = "cloud-init/merge.json";
+pub(super) const STACKS: &str = "cloud-init/stacks.json";
+const LEGACY: &str = "cloud-init/legacy.json";
+
 #[test]
 fn parts_are_merged_as_cloud_init_merges_them() {
-    compare_all(CaseOrigin::Repository, Dialect::Current, 3800);
+    compare_all(CaseOrigin::Repository, MERGE, Dialect::Current, 3800);
+    compare_all(CaseOrigin::Repository, STACKS, Dialect::Current, 650);
 }
 
 #[test]
 fn parts_are_merged_as_the_first_documentation_says() {
-    compare_all(CaseOrigin::Repository, Dialect::Documented, 238);
+    compare_all(CaseOrigin::Repository, LEGACY, Dialect::Documented, 238);
 }
 
 #[test]
 #[ignore = "needs the recorded corpus"]
 fn parts_of_the_corpus_are_merged_as_recorded() {
-    compare_all(CaseOrigin::Corpus, Dialect::Current, 0);
-    compare_all(CaseOrigin::Corpus, Dialect::Documented, 0);
+    compare_all(CaseOrigin::Corpus, MERGE, Dialect::Current, 0);
+    compare_all(CaseOrigin::Corpus, LEGACY, Dialect::Documented, 0);
 }
 
 #[derive(Clone, Copy)]
@@ -49,11 +54,7 @@ enum Dialect {
     Documented,
 }
 
-fn compare_all(origin: CaseOrigin, dialect: Dialect, least: usize) {
-    let file = match dialect {
-        Dialect::Current => "cloud-init/merge.json",
-        Dialect::Documented => "cloud-init/legacy.json",
-    };
+fn compare_all(origin: CaseOrigin, file: &str, dialect: Dialect, least: usize) {
     let cases = origin.cases(file);
     let mut excepted: BTreeMap<&str, usize> = BTreeMap::new();
     let mut compared = Vec::new();
@@ -94,16 +95,13 @@ struct Merged {
     aborted: bool,
 }
 
-/// Merges the parts of a case as files.
-fn merged(case: &Json, dialect: Dialect) -> Merged {
-    let mut tree = MemoryTree::new();
-    for (path, text) in files(case) {
-        tree = tree.with(&path, text);
-    }
-    let dialect = match dialect {
-        Dialect::Current => "current",
-        Dialect::Documented => "documented",
-    };
+/// The parts of a case as files, declared as a set in this dialect.
+pub(super) fn tree_of(case: &Json, dialect: &str) -> MemoryTree {
+    let tree = files(case)
+        .into_iter()
+        .fold(MemoryTree::new(), |tree, (path, text)| {
+            tree.with(&path, text)
+        });
     let declared = json!({"cloud-config": [{
         "name": "case",
         "parts": ["user/*"],
@@ -113,7 +111,16 @@ fn merged(case: &Json, dialect: Dialect) -> Merged {
         "base": ["cloud.cfg"],
         "dialect": dialect,
     }]});
-    let tree = tree.with("layercake.yaml", declared.to_string());
+    tree.with("layercake.yaml", declared.to_string())
+}
+
+/// Merges the parts of a case as files.
+fn merged(case: &Json, dialect: Dialect) -> Merged {
+    let dialect = match dialect {
+        Dialect::Current => "current",
+        Dialect::Documented => "documented",
+    };
+    let tree = tree_of(case, dialect);
     let options = support::options(Semantics::Documented);
     let mut checked = support::check_files(&tree, options, |site| outcome(site, Stage::of(case)));
     assert!(!checked.internal_error, "{}", case["id"]);
@@ -242,6 +249,18 @@ fn kind_of(failure: &Failure) -> &'static str {
     }
 }
 
+/// The recorded result; `None` if cloud-init fails.
+pub(super) fn recorded_result(expected: &Json) -> Option<Node> {
+    match expected.get("result_yaml") {
+        Some(text) => {
+            let text = text.as_str().expect("a result is a string");
+            let parsed = parse(some_file(), text).documents.pop();
+            Some(parsed.expect("a result is YAML").root)
+        }
+        None => Some(node_of(expected.get("result")?).expect("the results are data")),
+    }
+}
+
 /// Difference between the merged and the recorded result.
 fn difference(merged: &Merged, expected: &Json) -> Option<String> {
     if let Some(error) = expected.get("error") {
@@ -249,17 +268,7 @@ fn difference(merged: &Merged, expected: &Json) -> Option<String> {
         let is_met = failed.any(|(_, kind)| error == kind) || error == "other" && merged.aborted;
         return (!is_met).then(|| format!("no {error}, but {:?}", merged.dropped));
     }
-    let wanted = match expected.get("result_yaml") {
-        Some(text) => {
-            let text = text.as_str().expect("a result is a string");
-            parse(some_file(), text)
-                .documents
-                .pop()
-                .expect("a result is YAML")
-                .root
-        }
-        None => node_of(&expected["result"]).expect("the results are data"),
-    };
+    let wanted = recorded_result(expected).expect("a result is recorded");
     let nothing = Value::Null;
     let found = merged.output.as_ref().map_or(&nothing, |node| &node.value);
     if !found.equals_in_python(&wanted.value) {

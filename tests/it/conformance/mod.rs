@@ -9,6 +9,7 @@ mod blame;
 mod changes;
 mod cloud_init;
 mod cloud_init_findings;
+mod cloud_init_losses;
 mod cloud_init_pipeline;
 mod cloud_init_schema;
 mod documents;

@@ -184,16 +184,6 @@ impl Documented {
         }
     }
 
-    /// Returns whether merging two values of this type keeps all content of both.
-    pub(super) fn keeps_both(self, class: Class) -> bool {
-        let merges = self.dict == Some(Dict::Merge);
-        match class {
-            Class::Dict => merges,
-            Class::List => merges && self.list.is_some_and(|list| list.on_list == OnList::Extend),
-            Class::Str => merges && self.text == Some(Text::Append),
-        }
-    }
-
     /// Decides by the type of the old value.
     pub(super) fn meet(self, old: &Node, new: &Node) -> Verdict {
         let Some(class) = super::classes::class_for(&old.value) else {

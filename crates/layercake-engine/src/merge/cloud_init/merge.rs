@@ -11,11 +11,12 @@ use std::sync::Arc;
 use layercake_yaml::path::{Location, Piece};
 use layercake_yaml::{Key, Mapping, Node, Origin, Sequence, Value, YamlLimit};
 
+use super::classes::class_for;
 use super::elements::{elements, item, length};
 use super::notice::{Notice, Notices};
 use super::specification::Taken;
 use super::verdict::{Mergers, Verdict};
-use super::{Excess, Failure, FailureKind};
+use super::{Class, Excess, Failure, FailureKind};
 use crate::merge::pattern::{MAX_OUTPUT, python_text};
 
 /// Merges `over`, without the removed keys, into `base`.
@@ -201,19 +202,18 @@ impl Work<'_> {
         // Shared entries are copied, one level deep.
         let below = Mapping::to_change(below);
         for (key, node) in taken.rest(above) {
-            let Some(lower) = below.get_mut(key) else {
+            let Some((own, lower)) = below.get_entry(key) else {
                 below.insert(key.clone(), node.clone());
                 continue;
             };
             let verdict = self.mergers.clash(lower, node);
             self.here.0.push(Piece::Key(key.clone()));
-            if verdict == Verdict::New && node.is_null() && self.mergers.knows_deletion() {
-                self.notices.note_null(lower, node, &self.here);
+            if verdict == Verdict::New {
+                self.note_new(own, lower, node);
             }
-            if verdict == Verdict::New && self.mergers.keeps() {
-                self.notices.note_displaced(lower, node, &self.here);
+            if let Some(lower) = below.get_mut(key) {
+                self.meeting(lower, node, verdict, Taken::default());
             }
-            self.meeting(lower, node, verdict, Taken::default());
             self.here.0.pop();
             if verdict == Verdict::Gone {
                 removed.push(key);
@@ -227,16 +227,43 @@ impl Work<'_> {
         old.secret |= new.secret;
     }
 
+    /// Records the effects of a new value that replaces the old one of a key.
+    fn note_new(&mut self, key: &Key, old: &Node, new: &Node) {
+        let displaced = class_for(&old.value).filter(|class| {
+            self.mergers.keeps() && new.as_mapping().is_some() && *class != Class::Dict
+        });
+        match displaced {
+            Some(class) => self.notices.note_displaced(class, old, new, &self.here),
+            None if new.is_null() && self.mergers.knows_deletion() => {
+                self.notices.note_null(old, new, &self.here);
+            }
+            None => self.notices.note_replaced(key, old, new, &mut self.here),
+        }
+    }
+
     fn items(&mut self, old: &mut Node, new: &Node) {
         let count = length(new);
+        let is_as_long = length(old) == count;
+        let mut replaced = Vec::new();
         for (index, lower) in list_of(old).iter_mut().take(count).enumerate() {
             let Some(upper) = item(new, index) else {
                 continue;
             };
             let verdict = self.mergers.item(lower, &upper);
+            if verdict == Verdict::New {
+                replaced.push(lower.clone());
+            }
             self.here.0.push(Piece::Index(index));
             self.meeting(lower, &upper, verdict, Taken::default());
             self.here.0.pop();
+        }
+        // A finding about the different lengths includes these items.
+        if is_as_long {
+            let items = Node {
+                value: Value::from(replaced),
+                ..old.clone()
+            };
+            self.notices.note_replaced_items(&items, new, &self.here);
         }
         mark_merged(old, new);
     }

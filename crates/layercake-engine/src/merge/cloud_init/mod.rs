@@ -10,7 +10,6 @@ mod documented;
 mod elements;
 mod merge;
 mod notice;
-mod replaced;
 mod specification;
 mod verdict;
 
@@ -21,7 +20,7 @@ use layercake_yaml::Node;
 use layercake_yaml::path::Location;
 
 pub use documented::{Incoming, stack, stack_of_many};
-pub use notice::{Fact, Notice, Remains, Replaced, SplitInto};
+pub use notice::{Fact, Notice, Remains, Replaced, SplitInto, lacks, lost_items};
 pub use specification::{
     Class, Request, Settings, Specification, SpecificationKeys, UnknownOption,
 };
@@ -150,29 +149,11 @@ pub enum ShapeFault {
 }
 
 impl MergeRules {
-    /// See [`Strategy::merge`](super::Strategy::merge). Returns at most [`Notice::LIMIT`] notices of
-    /// the merge itself, and one with the number of further ones.
+    /// See [`Strategy::merge`](super::Strategy::merge). Returns a notice for each lost list, mapping
+    /// or key, at most [`Notice::LIMIT`] others, and one with the number of further ones.
     pub(super) fn merge(&self, base: &mut Node, over: &Node) -> Result<Vec<Notice>, Failure> {
-        let Terms {
-            mergers,
-            taken,
-            by_default,
-        } = self.settled(over)?;
-        let replaced = match by_default {
-            Some(Default::UserData) => replaced::replaced(base, over),
-            Some(Default::Many) | None => Vec::new(),
-        };
-        let mut notices = merge::merge(&mergers, taken, base, over)?;
-        notices.extend(replaced);
-        Ok(notices)
-    }
-
-    /// Returns whether merging two values of this type keeps all content of both.
-    pub fn keeps(&self, class: Class) -> bool {
-        match self {
-            MergeRules::Documented(Settled(Ok(mergers))) => mergers.keeps_both(class),
-            MergeRules::Documented(Settled(Err(_))) | MergeRules::Current { .. } => false,
-        }
+        let Terms { mergers, taken } = self.settled(over)?;
+        merge::merge(&mergers, taken, base, over)
     }
 
     /// Returns the merge classes for `over` in the syntax of a specification; `None` if it cannot
@@ -198,19 +179,17 @@ impl MergeRules {
             MergeRules::Documented(Settled(mergers)) => Ok(Terms {
                 mergers: mergers.clone()?,
                 taken: Taken::default(),
-                by_default: None,
             }),
             MergeRules::Current { header, default } => {
                 let asked = Specification::read(over, header.as_ref(), Dialect::Current)?;
-                let by_default = asked.is_empty().then_some(*default);
-                let mergers = match by_default {
-                    Some(default) => Mergers::of_default(default),
-                    None => Mergers::of(&asked, Dialect::Current),
+                let mergers = if asked.is_empty() {
+                    Mergers::of_default(*default)
+                } else {
+                    Mergers::of(&asked, Dialect::Current)
                 };
                 Ok(Terms {
                     mergers,
                     taken: SpecificationKeys::by(over).taken,
-                    by_default,
                 })
             }
         }
@@ -223,6 +202,4 @@ struct Terms {
     mergers: Mergers,
     /// Keys that are not data.
     taken: Taken,
-    /// The default, without a specification.
-    by_default: Option<Default>,
 }

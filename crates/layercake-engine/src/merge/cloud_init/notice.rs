@@ -1,14 +1,16 @@
 //! Effects of a merge about which cloud-init does not warn (`cloud-init.md` 12): facts about pairs
 //! of values, which rules describe to the user.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use layercake_source::Span;
-use layercake_yaml::path::Location;
-use layercake_yaml::{Node, Value};
+use layercake_yaml::path::{Location, Piece};
+use layercake_yaml::{InPython, Key, Mapping, Node, Value};
 
 use super::Class;
 use super::classes::class_for;
-use super::elements::length;
-use super::replaced::holds_in_order;
+use super::elements::{elements, length};
 use super::verdict::{Kept, Verdict};
 
 /// Possibly unintended effect on a pair of values.
@@ -16,14 +18,15 @@ use super::verdict::{Kept, Verdict};
 pub struct Notice {
     /// The new value.
     pub at: Span,
-    /// The old value at the same place.
+    /// The old value at the same place, or its key if it was replaced.
     pub old: Span,
     /// The class for the old value's type, if any.
     pub old_class: Option<Class>,
     /// Place of both values.
     pub place: Location,
-    /// Whether the new value is a list whose items are all in the old one, in the same order.
-    pub is_contained: bool,
+    /// The lost value: a list or mapping if the result [lacks] something in it, or any value if its
+    /// key is lost.
+    pub lost: Option<Node>,
     /// Whether either value is secret: anything that depends on the values must then not be shown,
     /// including lengths.
     pub secret: bool,
@@ -48,7 +51,7 @@ pub enum Fact {
     },
     /// A value other than a list was split into items of a list.
     SplitInto(SplitInto),
-    /// The default of user-data took the new value, without an explicit request.
+    /// The new value replaced the old one.
     Replaced(Replaced),
     /// A mapping replaced a list or a string, although `dict` keeps old values; with the class of
     /// the old value.
@@ -60,16 +63,18 @@ pub enum Fact {
     },
 }
 
-/// Old value that the default of user-data replaced.
+/// Old value that a new one replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replaced {
     /// A list with items that the new one lacks.
     Items,
-    /// A mapping with a key that the new one lacks.
+    /// A value in a mapping without its key.
     Key,
-    /// A string, by a string. Reported once, in addition to lost values.
+    /// A list or mapping, by a value of another type.
+    Type,
+    /// A string, by a value that it can be merged with. Reported only beside a loss.
     Text,
-    /// A value that cannot be merged with the new one. Reported once, in addition to lost values.
+    /// A value that no class merges. Reported only beside a loss.
     Other,
 }
 
@@ -92,8 +97,70 @@ pub enum SplitInto {
 }
 
 impl Notice {
-    /// Maximum number of notices of one merge.
+    /// Maximum number of notices of one merge without a lost list, mapping or key.
     pub const LIMIT: usize = 200;
+
+    fn of(fact: Fact, old: &Node, new: &Node, place: &Location) -> Self {
+        let lost = match fact {
+            Fact::Lost(_) => lacks(old, new).then_some(new),
+            Fact::Displaced(_) => lacks(new, old).then_some(old),
+            Fact::Replaced(Replaced::Items | Replaced::Key | Replaced::Type) => Some(old),
+            Fact::Replaced(Replaced::Text | Replaced::Other)
+            | Fact::NullWithoutDelete(_)
+            | Fact::OtherLength { .. }
+            | Fact::SplitInto(_)
+            | Fact::Further { .. } => None,
+        };
+        Self {
+            at: new.span,
+            old: old.span,
+            old_class: class_for(&old.value),
+            place: place.clone(),
+            lost: lost.cloned(),
+            secret: old.secret || new.secret,
+            fact,
+        }
+    }
+}
+
+/// Returns whether `kept` lacks a key or item of the list or mapping `lost`. A scalar at the same
+/// place is an override, not a loss.
+pub fn lacks(kept: &Node, lost: &Node) -> bool {
+    match (&lost.value, &kept.value) {
+        (Value::Mapping(lost), Value::Mapping(kept)) => {
+            !Arc::ptr_eq(lost, kept)
+                && lost
+                    .iter()
+                    .any(|(key, lost)| kept.get(key).is_none_or(|kept| lacks(kept, lost)))
+        }
+        (Value::Mapping(lost), _) => !lost.is_empty(),
+        (Value::Sequence(_) | Value::Pairs(_), _) => !lost_items(kept, lost).is_empty(),
+        (
+            Value::Null
+            | Value::Bool(_)
+            | Value::Int(_)
+            | Value::BigInt(_)
+            | Value::Float(_)
+            | Value::Date(_)
+            | Value::Timestamp(_)
+            | Value::Binary(_)
+            | Value::String(_)
+            | Value::Set(_),
+            _,
+        ) => false,
+    }
+}
+
+/// Returns the items of the list `lost` that `kept` lacks.
+pub fn lost_items(kept: &Node, lost: &Node) -> Vec<Node> {
+    let kept = match class_for(&kept.value) {
+        Some(Class::List) => elements(kept),
+        Some(Class::Dict | Class::Str) | None => Vec::new(),
+    };
+    let kept: HashSet<InPython<'_>> = kept.iter().map(|item| InPython(&item.value)).collect();
+    let mut items = elements(lost);
+    items.retain(|item| !kept.contains(&InPython(&item.value)));
+    items
 }
 
 /// Notices of one merge.
@@ -101,6 +168,8 @@ impl Notice {
 pub(super) struct Notices {
     list: Vec<Notice>,
     further: usize,
+    /// Replaced strings and scalars.
+    beside: Vec<Notice>,
 }
 
 impl Notices {
@@ -119,22 +188,86 @@ impl Notices {
     }
 
     /// Records that a mapping replaces another kind of value, although old values are kept.
-    pub(super) fn note_displaced(&mut self, old: &Node, new: &Node, place: &Location) {
-        let is_mapping = |node: &Node| node.as_mapping().is_some();
-        if let Some(class) = class_for(&old.value).filter(|_| is_mapping(new) && !is_mapping(old)) {
-            self.push(Fact::Displaced(class), old, new, place);
+    pub(super) fn note_displaced(
+        &mut self,
+        class: Class,
+        old: &Node,
+        new: &Node,
+        place: &Location,
+    ) {
+        self.push(Fact::Displaced(class), old, new, place);
+    }
+
+    /// Records what is lost of an old value, with its key, that a new one replaces.
+    pub(super) fn note_replaced(
+        &mut self,
+        key: &Key,
+        old: &Node,
+        new: &Node,
+        place: &mut Location,
+    ) {
+        let replaced = match (&old.value, &new.value) {
+            (Value::Mapping(below), Value::Mapping(above)) => {
+                if !Arc::ptr_eq(below, above) {
+                    self.note_replaced_entries(below, above, new, place);
+                }
+                return;
+            }
+            (below, above) if below.equals_in_python(above) => return,
+            _ if lacks(new, old) => match (class_for(&old.value), class_for(&new.value)) {
+                (Some(Class::List), Some(Class::List)) => Replaced::Items,
+                _ => Replaced::Type,
+            },
+            _ => match (class_for(&old.value), class_for(&new.value)) {
+                (Some(Class::Dict | Class::List), _) => return,
+                (Some(Class::Str), Some(_)) => Replaced::Text,
+                (Some(Class::Str), None) | (None, _) => Replaced::Other,
+            },
+        };
+        self.push_replaced(replaced, key, old, new, place);
+    }
+
+    fn note_replaced_entries(
+        &mut self,
+        below: &Mapping,
+        above: &Mapping,
+        new: &Node,
+        place: &mut Location,
+    ) {
+        for (key, old) in below.iter() {
+            match above.get_entry(key) {
+                Some((own, over)) => {
+                    place.0.push(Piece::Key(own.clone()));
+                    self.note_replaced(key, old, over, place);
+                }
+                None => {
+                    place.0.push(Piece::Key(key.clone()));
+                    self.push_replaced(Replaced::Key, key, old, new, place);
+                }
+            }
+            place.0.pop();
+        }
+    }
+
+    /// Records the items of a list that a new list of the same length replaced, if it lacks one.
+    pub(super) fn note_replaced_items(&mut self, items: &Node, new: &Node, place: &Location) {
+        if lacks(new, items) {
+            self.push(Fact::Replaced(Replaced::Items), items, new, place);
         }
     }
 
     /// Returns all notices, with the number of further ones at `whole`.
     pub(super) fn into_vec(mut self, whole: Span) -> Vec<Notice> {
+        if self.list.iter().any(|notice| notice.lost.is_some()) {
+            self.list.append(&mut self.beside);
+        }
         if self.further > 0 {
             self.list.push(Notice {
                 at: whole,
                 old: whole,
                 old_class: Some(Class::Dict),
                 place: Location::root(),
-                is_contained: false,
+                lost: None,
                 secret: false,
                 fact: Fact::Further {
                     count: self.further,
@@ -144,25 +277,31 @@ impl Notices {
         self.list
     }
 
-    fn push(&mut self, fact: Fact, old: &Node, new: &Node, place: &Location) {
-        if self.list.len() == Notice::LIMIT {
-            self.further += 1;
-            return;
-        }
-        let secret = old.secret || new.secret;
-        let is_contained = match (fact, old.as_sequence(), new.as_sequence()) {
-            (Fact::Lost(Kept::NoListRecursion), Some(old), Some(new)) => holds_in_order(old, new),
-            _ => false,
+    fn push_replaced(
+        &mut self,
+        replaced: Replaced,
+        key: &Key,
+        old: &Node,
+        new: &Node,
+        place: &Location,
+    ) {
+        let notice = Notice::of(Fact::Replaced(replaced), old, new, place);
+        let is_at_key = key.span.file == old.span.file;
+        let old = if is_at_key { key.span } else { old.span };
+        let list = match replaced {
+            Replaced::Items | Replaced::Key | Replaced::Type => &mut self.list,
+            Replaced::Text | Replaced::Other => &mut self.beside,
         };
-        self.list.push(Notice {
-            at: new.span,
-            old: old.span,
-            old_class: class_for(&old.value),
-            place: place.clone(),
-            is_contained,
-            secret,
-            fact,
-        });
+        list.push(Notice { old, ..notice });
+    }
+
+    fn push(&mut self, fact: Fact, old: &Node, new: &Node, place: &Location) {
+        let notice = Notice::of(fact, old, new, place);
+        if notice.lost.is_none() && self.list.len() >= Notice::LIMIT {
+            self.further += 1;
+        } else {
+            self.list.push(notice);
+        }
     }
 }
 

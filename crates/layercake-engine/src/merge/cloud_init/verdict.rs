@@ -115,14 +115,6 @@ impl Mergers {
         }
     }
 
-    /// Returns whether merging two values of this type keeps all content of both.
-    pub(super) fn keeps_both(&self, class: Class) -> bool {
-        match self {
-            Mergers::Current(_) => false,
-            Mergers::Documented(documented) => documented.keeps_both(class),
-        }
-    }
-
     /// Returns whether old values are kept on conflicts.
     pub(super) fn keeps(&self) -> bool {
         match self {

@@ -1,0 +1,325 @@
+//! `cloud-init/merge.json` and `stacks.json`: a list, mapping or key is reported as lost if and only
+//! if the result that was recorded from cloud-init lacks it, and the specification that a finding
+//! suggests keeps it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use layercake::diagnostic::{Diagnostic, Severity};
+use layercake::merge::deckhand::Semantics;
+use layercake::system::cloud_init::SourceKind;
+use layercake::system::cloud_init::part::PartKind;
+use layercake::yaml::path::{Location, Piece};
+use layercake::yaml::{Key, Mapping, Node, Value};
+use rayon::prelude::*;
+use serde_json::Value as Json;
+
+use super::CaseOrigin;
+use super::cloud_init_pipeline::{MERGE, STACKS, recorded_result, tree_of};
+use super::exceptions::cloud_init_exception;
+use crate::support;
+
+#[test]
+fn lost_keys_are_those_that_cloud_init_loses() {
+    compare_all(CaseOrigin::Repository, STACKS, 640);
+    compare_all(CaseOrigin::Repository, MERGE, 2500);
+}
+
+#[test]
+#[ignore = "needs the recorded corpus"]
+fn lost_keys_of_the_corpus_are_those_that_cloud_init_loses() {
+    compare_all(CaseOrigin::Corpus, MERGE, 0);
+}
+
+fn compare_all(origin: CaseOrigin, file: &str, least: usize) {
+    let cases = origin.cases(file);
+    let compared: Vec<(usize, Vec<String>)> = cases
+        .par_iter()
+        .filter(|case| cloud_init_exception(case).is_none())
+        .filter_map(|case| compare(case, &recorded_result(&case["expected"])?))
+        .collect();
+    let lost: usize = compared.iter().map(|(lost, _)| lost).sum();
+    let wrong: Vec<&String> = compared.iter().flat_map(|(_, wrong)| wrong).collect();
+    eprintln!("{file}: {} cases, {lost} lost places", compared.len());
+    assert!(wrong.is_empty(), "{} differ: {wrong:#?}", wrong.len());
+    origin.assert_at_least(least, compared.len());
+}
+
+/// Number of lost places of a case, with those that are not reported and those that are reported
+/// wrongly; `None` if a part is lost as a whole.
+fn compare(case: &Json, result: &Node) -> Option<(usize, Vec<String>)> {
+    let checked = Checked::of(case)?;
+    let parts = checked.parts.iter();
+    let lost: HashSet<Location> = parts.flat_map(|(_, part)| missing(part, result)).collect();
+    let meets = |one: &Location, other: &Location| one.starts_with(other) || other.starts_with(one);
+    let is_reported = |lost: &Location| checked.reported.iter().any(|it| meets(&it.place, lost));
+    let unreported = lost
+        .iter()
+        .filter(|lost| !has_other_losses(case) && !is_reported(lost))
+        .map(|place| format!("{}: `{place}` is lost and not reported", case["id"]));
+    let kept = checked
+        .reported
+        .iter()
+        .filter(|it| it.is_lost_keys && !lost.iter().any(|lost| meets(&it.place, lost)))
+        .map(|it| format!("{}: `{}` is reported and not lost", case["id"], it.place));
+    Some((lost.len(), unreported.chain(kept).collect()))
+}
+
+/// Whether a part deletes keys, or joins strings that are items of lists.
+fn has_other_losses(case: &Json) -> bool {
+    let text = case.to_string().to_lowercase();
+    let has = |word: &str| text.contains(word);
+    has("delete") || has("recurse_str") && has("str(append)")
+}
+
+/// The suggested line is added to the parts; what it is to keep is then in the merged result.
+#[test]
+fn suggested_specification_keeps_what_was_lost() {
+    let cases = CaseOrigin::Repository.cases(STACKS);
+    let outcomes: Vec<(usize, Vec<String>)> = cases.par_iter().filter_map(apply).collect();
+    let count: usize = outcomes.iter().map(|(count, _)| count).sum();
+    let wrong: Vec<&String> = outcomes.iter().flat_map(|(_, wrong)| wrong).collect();
+    eprintln!("{STACKS}: {count} places with a suggested specification");
+    assert!(wrong.is_empty(), "{} differ: {wrong:#?}", wrong.len());
+    assert!(count > 500, "only {count} places");
+}
+
+/// Number of places that suggested specifications are to keep, with those that are lost.
+///
+/// What one part keeps then, a later part can lose, which has a finding then.
+fn apply(case: &Json) -> Option<(usize, Vec<String>)> {
+    let mut changed = case.clone();
+    let mut checked = Checked::of(case)?;
+    let parts = checked.parts.clone();
+    let mut to_keep = HashSet::new();
+    let mut not_kept = HashSet::new();
+    loop {
+        let mut specified = BTreeMap::new();
+        for it in &checked.reported {
+            let at = (source_of(&it.document), it.place.clone());
+            match &it.specification {
+                Some(line) => {
+                    to_keep.insert(at);
+                    specified.insert(&it.document, line);
+                }
+                None => {
+                    not_kept.insert(at);
+                }
+            }
+            let staying = it.staying.iter().cloned();
+            not_kept.extend(staying.map(|place| (source_of(&it.document), place)));
+        }
+        if specified.is_empty() {
+            break;
+        }
+        for (document, line) in specified {
+            specify(&mut changed, document, line);
+        }
+        checked = Checked::of(&changed)?;
+    }
+    let kept: HashSet<_> = to_keep.difference(&not_kept).collect();
+    let lost = parts.iter().flat_map(|(source, part)| {
+        let missing = missing(part, &checked.merged[source]).into_iter();
+        missing.map(|place| (*source, place))
+    });
+    let wrong = lost.filter(|lost| kept.contains(lost));
+    let wrong = wrong.map(|(_, place)| format!("{}: `{place}`: {changed}", case["id"]));
+    Some((kept.len(), wrong.collect()))
+}
+
+/// Writes a merge specification into the part of a document.
+fn specify(case: &mut Json, document: &str, specification: &str) {
+    let (path, _) = document.split_once('#').unwrap_or((document, ""));
+    let part = match path.split_once('/') {
+        Some(("conf.d", file)) => return specify_in(&mut case["files"][file], specification),
+        Some((source, number)) => &mut case[source][number.parse::<usize>().expect("a number")],
+        None => return specify_in(&mut case["base"], specification),
+    };
+    part["value"]["merge_how"] = specification.into();
+}
+
+fn specify_in(text: &mut Json, specification: &str) {
+    let read = text.as_str().expect("a file is recorded as text");
+    let mut value: Json = serde_yaml::from_str(read).expect("the file is YAML");
+    value["merge_how"] = specification.into();
+    *text = value.to_string().into();
+}
+
+/// A case, merged and checked.
+struct Checked {
+    /// Data of all parts.
+    parts: Vec<(SourceKind, Node)>,
+    /// Merged parts of each source.
+    merged: HashMap<SourceKind, Node>,
+    reported: Vec<ReportedLoss>,
+}
+
+/// A finding about a place in a part.
+struct ReportedLoss {
+    document: String,
+    place: Location,
+    is_lost_keys: bool,
+    /// Specification that it suggests.
+    specification: Option<String>,
+    /// Places at which that specification keeps the earlier value.
+    staying: Vec<Location>,
+}
+
+impl Checked {
+    /// `None` if a part is lost as a whole, or is not merged as a mapping.
+    fn of(case: &Json) -> Option<Self> {
+        let options = support::options(Semantics::Documented);
+        let tree = tree_of(case, "current");
+        let mut checked = support::check_files(&tree, options, |site| {
+            let mut parts = Vec::new();
+            let mut merged = HashMap::new();
+            for (doc, member) in site.sets.iter() {
+                match (member.part, member.source.map(without_base)) {
+                    (Some(part), Some(source)) => {
+                        let is_mapping = matches!(part.kind, PartKind::CloudConfig);
+                        parts.push(is_mapping.then(|| (source, part.data.clone()))?);
+                    }
+                    (None, Some(source)) => {
+                        merged.insert(source, site.rendered.data(doc)?.clone());
+                    }
+                    (_, None) => {}
+                }
+            }
+            Some((parts, merged))
+        });
+        let site = checked.sites.pop().expect("files without layout are a set");
+        let (parts, merged) = site.taken.flatten()?;
+        let mut places = HashMap::new();
+        for (_, part) in &parts {
+            collect_places(part, &mut Location::root(), &mut places);
+        }
+        let findings = checked.findings.diagnostics;
+        let is_complete = !findings.iter().any(is_about_whole_part);
+        is_complete.then(|| Self {
+            parts,
+            merged,
+            reported: findings
+                .iter()
+                .filter_map(|it| ReportedLoss::of(it, &places))
+                .collect(),
+        })
+    }
+}
+
+impl ReportedLoss {
+    fn of(finding: &Diagnostic, places: &HashMap<String, Location>) -> Option<Self> {
+        let is_lost_keys = finding.rule.name == "lost-keys";
+        let help = finding.help.as_deref().filter(|_| is_lost_keys);
+        let suggested = help.and_then(|help| {
+            let after = help
+                .strip_prefix("add `")
+                .or(help.strip_prefix("write `"))?;
+            after.strip_prefix("merge_how: ")?.split_once('`')
+        });
+        let staying = suggested.map_or("", |(_, after)| after);
+        Some(Self {
+            document: finding.documents.first()?.name.to_string(),
+            place: places_in(&finding.message, places).next()?,
+            is_lost_keys,
+            specification: suggested.map(|(line, _)| line.to_owned()),
+            staying: places_in(staying, places).collect(),
+        })
+    }
+}
+
+/// Whether a finding reports that a part or source is lost as a whole.
+fn is_about_whole_part(finding: &Diagnostic) -> bool {
+    const RULES: [&str; 5] = [
+        "dropped-part",
+        "leaking-specification",
+        "missing-merge-class",
+        "unmerged-part",
+        "unused-vendor-data",
+    ];
+    finding.severity == Severity::Error || RULES.contains(&finding.rule.name)
+}
+
+/// `cloud.cfg` is merged into the result of `conf.d`.
+fn without_base(source: SourceKind) -> SourceKind {
+    match source {
+        SourceKind::Base => SourceKind::ConfD,
+        SourceKind::UserData
+        | SourceKind::VendorData2
+        | SourceKind::VendorData
+        | SourceKind::ConfD => source,
+    }
+}
+
+/// Source of a document of a case.
+fn source_of(document: &str) -> SourceKind {
+    match document.split('/').next() {
+        Some("user") => SourceKind::UserData,
+        Some("vendor") => SourceKind::VendorData,
+        Some("vendor2") => SourceKind::VendorData2,
+        _ => SourceKind::ConfD,
+    }
+}
+
+/// Collects the locations of all keys by their form in messages.
+fn collect_places(data: &Node, here: &mut Location, places: &mut HashMap<String, Location>) {
+    for (key, node) in data.as_mapping().into_iter().flat_map(Mapping::iter) {
+        here.0.push(Piece::Key(key.clone()));
+        places.insert(here.to_string(), here.clone());
+        collect_places(node, here, places);
+        here.0.pop();
+    }
+}
+
+/// The quoted places in a text, each up to an item of a list.
+fn places_in<'t>(
+    text: &'t str,
+    places: &'t HashMap<String, Location>,
+) -> impl Iterator<Item = Location> + 't {
+    let quoted = text.split('`').skip(1).step_by(2);
+    quoted.filter_map(|quoted| {
+        let enclosing = places.iter().filter(|(known, _)| {
+            let rest = quoted.strip_prefix(known.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+        });
+        let longest = enclosing.max_by_key(|(known, _)| known.len());
+        longest.map(|(_, location)| location.clone())
+    })
+}
+
+/// Places of keys that a result lacks, and of lists and mappings in a part of which it lacks an item
+/// or has another type.
+fn missing(part: &Node, result: &Node) -> HashSet<Location> {
+    let mut lost = HashSet::new();
+    collect_missing(part, result, &mut Location::root(), &mut lost);
+    lost
+}
+
+fn collect_missing(data: &Node, result: &Node, here: &mut Location, lost: &mut HashSet<Location>) {
+    let is_specification = |key: &Key| matches!(key.as_str(), Some("merge_how" | "merge_type"));
+    let is_lost = match (&data.value, &result.value) {
+        (Value::Mapping(data), Value::Mapping(result)) => {
+            for (key, node) in data.iter() {
+                if here.is_root() && is_specification(key) {
+                    continue;
+                }
+                here.0.push(Piece::Key(key.clone()));
+                match result.get(key) {
+                    Some(kept) => collect_missing(node, kept, here, lost),
+                    None => {
+                        lost.insert(here.clone());
+                    }
+                }
+                here.0.pop();
+            }
+            false
+        }
+        (Value::Mapping(data), _) => !data.is_empty(),
+        (Value::Sequence(items), Value::Sequence(kept)) => !items
+            .iter()
+            .all(|item| kept.iter().any(|it| it.value.equals_in_python(&item.value))),
+        (Value::Sequence(items), _) => !items.is_empty(),
+        _ => false,
+    };
+    if is_lost {
+        lost.insert(here.clone());
+    }
+}
