@@ -33,7 +33,7 @@ const LEGACY: &str = "cloud-init/legacy.json";
 #[test]
 fn parts_are_merged_as_cloud_init_merges_them() {
     compare_all(CaseOrigin::Repository, MERGE, Dialect::Current, 3800);
-    compare_all(CaseOrigin::Repository, STACKS, Dialect::Current, 650);
+    compare_all(CaseOrigin::Repository, STACKS, Dialect::Current, 655);
 }
 
 #[test]
