@@ -66,6 +66,19 @@ impl Parts {
         files.any(|file| file.as_os_str() == STANDARD_INPUT)
     }
 
+    /// The files of a NoCloud folder that is given as the only user-data.
+    fn of_folder(&self, directory: &Path) -> Option<Self> {
+        let [folder] = &self.user_data[..] else {
+            return None;
+        };
+        let file = |name| Some(folder.join(name)).filter(|file| directory.join(file).is_file());
+        directory.join(folder).is_dir().then(|| Self {
+            user_data: vec![folder.join("user-data")],
+            vendor_data: self.vendor_data.clone().or_else(|| file("vendor-data")),
+            ..self.clone()
+        })
+    }
+
     /// Files other than user-data, each at most once.
     fn others(&self) -> impl Iterator<Item = (SourceKind, &PathBuf)> {
         let files = [
@@ -88,7 +101,9 @@ pub fn merge(
     parts: &Parts,
     control: &RunControl,
 ) -> Result<Checked<SiteDocuments>, Error> {
-    let named = NamedFiles::read(&selection.directory, parts)?;
+    let of_folder = parts.of_folder(&selection.directory);
+    let files = of_folder.as_ref().unwrap_or(parts);
+    let named = NamedFiles::read(&selection.directory, files)?;
     let around = SurroundingRepository::of(selection)?;
     let set = named.declared(parts.dialect, around.has_secret(&named));
     let options = configuration::settle(&around.found, selection.meaning, &selection.selectors)?;

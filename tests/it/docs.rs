@@ -424,6 +424,7 @@ pub const FOLLOWED: [&str; 9] = [
     "bump-a-repository.md",
     "pegleg.md",
     "cloud-init-parts.md",
+    "vendor-data-ignored.md",
 ];
 
 /// Pages for users, with their text.

@@ -348,6 +348,35 @@ fn errors_outside_merged_documents_are_ignored() {
 }
 
 #[test]
+fn folder_of_nocloud_is_read() {
+    let sandbox = Sandbox::outside_git();
+    let run = |arguments: &[&str]| sandbox.run(&[&["cloud-config"], arguments].concat());
+    sandbox.write("seed/user-data", "#cloud-config\nusers: [user]\n");
+    sandbox.write("seed/meta-data", "instance-id: one\n");
+    sandbox.write("seed/network-config", "version: 2\n");
+    let expected = "#cloud-config\nusers:\n- user\n";
+    for arguments in [&["seed"][..], &["--user-data", "seed/"]] {
+        let ran = run(arguments);
+        assert_eq!((ran.code, &*ran.stdout, &*ran.stderr), (0, expected, ""));
+    }
+    sandbox.write("seed/vendor-data", "#cloud-config\nusers: [vendor]\n");
+    let ran = run(&["seed", "-o", "concise"]);
+    let finding =
+        "seed/user-data:2:1: error[lost-keys] `.users` of vendor-data is lost: user-data has it\n";
+    assert_eq!((ran.code, &*ran.stdout), (1, finding));
+    sandbox.write("other", "#cloud-config\nother: 1\n");
+    let ran = run(&["seed", "--vendor-data", "other"]);
+    assert_eq!((ran.code, ran.stdout.contains("other: 1")), (0, true));
+    assert_eq!(run(&["seed", "other"]).code, 2);
+    sandbox.write("empty/vendor-data", "#cloud-config\n");
+    let ran = run(&["empty"]);
+    assert!(
+        ran.code == 2 && ran.stderr.contains("empty/user-data"),
+        "{ran:?}"
+    );
+}
+
+#[test]
 fn findings_are_a_gate() {
     let sandbox = sandbox();
     sandbox.write("list.yaml", "#cloud-config\nown_commands: [bash3]\n");
