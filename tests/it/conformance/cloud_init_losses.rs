@@ -142,6 +142,50 @@ fn apply(case: &Json) -> Option<(usize, Vec<String>)> {
     Some((kept.len(), wrong.collect()))
 }
 
+/// The keys of a source become a further part of the source that overrides them, as suggested.
+#[test]
+fn keys_moved_to_the_overriding_source_are_kept() {
+    let cases = CaseOrigin::Repository.cases(STACKS);
+    let outcomes: Vec<(usize, Vec<String>)> = cases.par_iter().filter_map(move_keys).collect();
+    let count: usize = outcomes.iter().map(|(count, _)| count).sum();
+    let wrong: Vec<&String> = outcomes.iter().flat_map(|(_, wrong)| wrong).collect();
+    eprintln!("{STACKS}: {count} places that are moved");
+    assert!(wrong.is_empty(), "{} differ: {wrong:#?}", wrong.len());
+    assert!(count > 200, "only {count} places");
+}
+
+/// Number of places that are kept if the keys of all sources are moved into user-data, with those
+/// that are lost.
+fn move_keys(case: &Json) -> Option<(usize, Vec<String>)> {
+    let checked = Checked::of(case)?;
+    let reported = checked.reported.iter();
+    let moved: Vec<&ReportedLoss> = reported.filter(|it| it.is_to_move).collect();
+    let mut changed = case.clone();
+    for source in ["vendor2", "vendor"] {
+        let parts = changed[source].take();
+        for mut part in parts.as_array().cloned().unwrap_or_default() {
+            part["value"]["merge_how"] = "dict(recurse_list)+list(append)".into();
+            changed["user"].as_array_mut()?.push(part);
+        }
+    }
+    let moving = Checked::of(&changed)?;
+    let lost: HashSet<Location> = checked
+        .parts
+        .iter()
+        .filter(|(source, _)| matches!(source, SourceKind::VendorData | SourceKind::VendorData2))
+        .flat_map(|(_, part)| missing(part, &moving.merged[&SourceKind::UserData]))
+        .collect();
+    let is_other = |place: &Location| {
+        let mut others = checked.reported.iter().chain(&moving.reported);
+        others.any(|it| it.place == *place && !it.is_to_move)
+    };
+    let wrong = moved
+        .iter()
+        .filter(|it| lost.contains(&it.place) && !is_other(&it.place));
+    let wrong = wrong.map(|it| format!("{}: `{}`: {changed}", case["id"], it.place));
+    Some((moved.len(), wrong.collect()))
+}
+
 /// Writes a merge specification into the part of a document.
 fn specify(case: &mut Json, document: &str, specification: &str) {
     let (path, _) = document.split_once('#').unwrap_or((document, ""));
@@ -174,6 +218,8 @@ struct ReportedLoss {
     document: String,
     place: Location,
     is_lost_keys: bool,
+    /// Whether it suggests to move keys of vendor-data into user-data.
+    is_to_move: bool,
     /// Specification that it suggests.
     specification: Option<String>,
     /// Places at which that specification keeps the earlier value.
@@ -254,10 +300,15 @@ impl ReportedLoss {
             after.strip_prefix("merge_how: ")?.split_once('`')
         });
         let staying = suggested.map_or("", |(_, after)| after);
+        let is_to_move = help.is_some_and(|help| {
+            help.starts_with("to keep both, move the keys of vendor-data")
+                && help.contains("into a further part of user-data with")
+        });
         Some(Self {
             document: finding.documents.first()?.name.to_string(),
             place: places_in(&finding.message, places).next()?,
             is_lost_keys,
+            is_to_move,
             specification: suggested.map(|(line, _)| line.to_owned()),
             staying: places_in(staying, places).collect(),
         })
