@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use layercake_engine::merge::cloud_init::{
     Class, Default, Dialect, Excess, Fact, Failure, FailureKind, Incoming, Kept, MergeRules,
-    Notice, Remains, Settings, ShapeFault, Specification, SplitInto, stack,
+    Notice, Remains, Replaced, Settings, ShapeFault, Specification, SplitInto, stack,
 };
 use layercake_engine::merge::numbers::From;
 use layercake_engine::merge::pattern::MAX_OUTPUT;
@@ -406,6 +406,13 @@ fn lost_value_is_reported_with_its_reason() {
                 "~",
                 Fact::NullWithoutDelete(Remains::Old)
             ),
+            // Beside the lost values; with the key of the old string.
+            (
+                ".text".to_owned(),
+                "text",
+                "new",
+                Fact::Replaced(Replaced::Text)
+            ),
         ]
     );
 }
@@ -459,6 +466,12 @@ fn lists_that_lose_items_are_reported() {
                 "[1]",
                 "[3, 4]",
                 Fact::OtherLength { old: 1, new: 2 }
+            ),
+            (
+                ".c".to_owned(),
+                "[1]",
+                "[5]",
+                Fact::Replaced(Replaced::Items)
             ),
         ]
     );
