@@ -132,7 +132,7 @@ pub(super) enum GraphFormat {
 
 #[derive(Debug, Args)]
 pub(super) struct CloudConfigArgs {
-    /// Parts of user-data, in order; `-` for standard input; or one folder of NoCloud
+    /// Parts of user-data, in order; `-` for standard input; or one folder of `NoCloud`
     ///
     /// The folder has `user-data`, and `vendor-data` if there is any.
     #[arg(value_name = "PART")]

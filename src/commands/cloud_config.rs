@@ -66,7 +66,7 @@ impl Parts {
         files.any(|file| file.as_os_str() == STANDARD_INPUT)
     }
 
-    /// The files of a NoCloud folder that is given as the only user-data.
+    /// The files of a folder of the datasource `NoCloud` that is given as the only user-data.
     fn of_folder(&self, directory: &Path) -> Option<Self> {
         let [folder] = &self.user_data[..] else {
             return None;
