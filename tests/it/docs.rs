@@ -414,7 +414,7 @@ fn hooks_page_is_complete() {
 }
 
 /// Pages in `docs/` whose commands are run in order in one shell.
-pub const FOLLOWED: [&str; 9] = [
+pub const FOLLOWED: [&str; 10] = [
     "quick-start.md",
     "review-a-pull-request.md",
     "find-a-value.md",
