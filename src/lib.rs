@@ -21,6 +21,7 @@
 //! - No result depends on the order of files, on threads, or on the current folder.
 
 pub mod ask;
+pub mod certificate;
 pub mod check;
 pub mod commands;
 pub mod config;

@@ -371,7 +371,13 @@ impl<'a> SiteRun<'_, 'a> {
     }
 
     fn checked(&self, head: Option<&OneSide<'a>>) -> Option<CheckedSite<()>> {
-        Some(self.pair.head?.checked(self.sides.loaded, head?.outputs()))
+        let head = head?;
+        let checked = self.pair.head?.checked(self.sides.loaded, head.outputs());
+        let certificates = head.certificates.clone();
+        Some(CheckedSite {
+            certificates,
+            ..checked
+        })
     }
 
     fn reach(&self, base: Option<&OneSide<'a>>, head: Option<&OneSide<'a>>) -> SiteReach {
@@ -540,7 +546,8 @@ impl<'a> SiteRun<'_, 'a> {
                 return Vec::new();
             }
             renderer.with(is_chosen, &|_| Extent::All, |related, rendered| {
-                judged(&related.facts(loaded, &rendered, &OnceLock::new()), known)
+                let on_demand = (&OnceLock::new(), &OnceLock::new());
+                judged(&related.facts(loaded, &rendered, on_demand), known)
             })
         };
         let documents = head.map_or(0, |head| head.related.site.documents.len());

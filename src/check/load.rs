@@ -13,7 +13,7 @@ use super::{AcceptedBy, CheckedSite, NameAndType, Plan, Scope, Which, Work};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::render::FileSet;
-use crate::rules::{self, FailedStep, RuleOptions};
+use crate::rules::{self, CertificateTally, FailedStep, RuleOptions};
 use crate::source::{
     FileId, ReadError, RepoPath, Source, SourceMap, Span, TextFault, Tree, offset,
 };
@@ -85,6 +85,7 @@ impl SetFiles {
             files: self.files.len(),
             documents: documents.sum(),
             outputs,
+            certificates: CertificateTally::default(),
             taken: None,
         }
     }

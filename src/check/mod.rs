@@ -39,12 +39,13 @@ pub(crate) use self::states::{SiteState, SiteStates, StateAs, StatesAtHand};
 pub(crate) use self::workspace::NameAndType;
 pub use self::workspace::Workspace;
 use crate::cancel::Cancel;
+use crate::certificate::CheckTime;
 use crate::diagnostic::Diagnostic;
 use crate::ending::Ending;
 use crate::error::Error;
 use crate::graph::{DocId, Graph};
 use crate::render::Rendered;
-use crate::rules;
+use crate::rules::{self, CertificateTally};
 use crate::source::{FileId, Labelled, RepoPath, SharedTree, SourceMap, Span, UsedRepository};
 use crate::system::cloud_init::Sets;
 use crate::system::deckhand::layout::{Layout, Uses};
@@ -504,6 +505,8 @@ pub struct Checked<T> {
     pub unread: Vec<Span>,
     /// Files and folders to which the run is limited; empty for all.
     pub only: Vec<RepoPath>,
+    /// Certificates in the outputs of the head, with the time of their check.
+    pub certificates: (Option<CheckTime>, CertificateTally),
     /// Whether a part of layercake failed.
     pub internal_error: bool,
 }
@@ -521,6 +524,8 @@ pub struct CheckedSite<T> {
     pub documents: usize,
     /// Number of outputs.
     pub outputs: usize,
+    /// Certificates in its outputs, if rules judged them.
+    pub(crate) certificates: CertificateTally,
     /// Data taken by the caller; `None` if layercake failed.
     pub taken: Option<T>,
 }
@@ -545,6 +550,7 @@ impl<T> Checked<T> {
             files: site.files,
             documents: site.documents,
             outputs: site.outputs,
+            certificates: site.certificates,
         });
         Checked {
             sites: sites.collect(),
@@ -557,6 +563,7 @@ impl<T> Checked<T> {
             undefined: self.undefined,
             unread: self.unread,
             only: self.only,
+            certificates: self.certificates,
             internal_error: self.internal_error,
         }
     }

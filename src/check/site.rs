@@ -17,7 +17,7 @@ use crate::deployment::{DeployedSide, Deployment};
 use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Graph};
 use crate::render::{Extent, FileSet, MadeDocument, Matching, Rendered, Table, render_with};
-use crate::rules::{self, Correction, SchemaRules, SiteFacts};
+use crate::rules::{self, CertificateTally, Correction, SchemaRules, SiteCertificates, SiteFacts};
 use crate::source::{FileId, SourceMap, Span};
 use crate::stopwatch::{Stage, add_count, split, time};
 use crate::system::cloud_init::{Set, Sets};
@@ -80,6 +80,8 @@ pub(super) struct OneSide<'a> {
     pub(super) related: Related<'a>,
     pub(super) rendered: Rendered,
     deployment: OnceLock<Deployment>,
+    /// Its certificates, if rules judged them.
+    pub(super) certificates: CertificateTally,
     pub(super) findings: Vec<Diagnostic>,
     /// Documents without Deckhand metadata.
     no_metadata: Whole,
@@ -130,7 +132,8 @@ impl<'a> OneSide<'a> {
             outputs.filter(|(doc, _)| is_made(*doc)).count()
         });
         let deployment = OnceLock::new();
-        let facts = related.facts(loaded, &rendered, &deployment);
+        let certificates = OnceLock::new();
+        let facts = related.facts(loaded, &rendered, (&deployment, &certificates));
         let mut findings = match work.kind {
             Work::Judge | Work::Render => time(Stage::Rules, || judged(&facts, known)),
             Work::Merge => time(Stage::Rules, || rules::report_sets(&facts)),
@@ -151,12 +154,16 @@ impl<'a> OneSide<'a> {
         for finding in &mut findings {
             finding.sites = set.name.iter().cloned().collect();
         }
+        let judged_certificates = certificates.get();
+        let tally = judged_certificates.map(|certificates| certificates.tally(&facts));
+        let tally = tally.unwrap_or_default();
         let nothing = Node::new(Value::Null, Span::point(FileId::default(), 0));
         let no_metadata = Whole::Held(nothing);
         Self {
             related,
             rendered,
             deployment,
+            certificates: tally,
             findings,
             no_metadata,
         }
@@ -332,10 +339,10 @@ impl Slips<'_, '_> {
         );
         let known_tables = (&tables(plan, known)[..], Matching::Values);
         let rendered = render_with(&site.graph, known_tables, Extent::All);
-        let deployment = OnceLock::new();
+        let on_demand = (&OnceLock::new(), &OnceLock::new());
         let facts = SiteFacts {
             are_shown: false,
-            ..site.facts(loaded, &rendered, &deployment)
+            ..site.facts(loaded, &rendered, on_demand)
         };
         judged(&facts, known)
     }
@@ -486,12 +493,13 @@ impl<'a> Related<'a> {
         }
     }
 
-    /// Facts for the rules. What is deployed is found when a rule first needs to know.
+    /// Facts for the rules. What is deployed, and the certificates, are found when a rule first needs
+    /// them.
     pub(super) fn facts<'s>(
         &'s self,
         loaded: &'s Loaded,
         rendered: &'s Rendered,
-        deployment: &'s OnceLock<Deployment>,
+        (deployment, certificates): (&'s OnceLock<Deployment>, &'s OnceLock<SiteCertificates>),
     ) -> SiteFacts<'s> {
         SiteFacts {
             sources: &loaded.sources,
@@ -500,6 +508,7 @@ impl<'a> Related<'a> {
             graph: &self.graph,
             rendered,
             deployment,
+            certificates,
             schemas: &loaded.schemas,
             settings: &loaded.settings,
             are_shown: true,

@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::graph::DocId;
 use crate::guard::{Place, guarded};
 use crate::render::FileSet;
-use crate::rules::{self, FailedStep, RuleOptions};
+use crate::rules::{self, CertificateTally, FailedStep, RuleOptions};
 use crate::source::{FileId, RepoPath, SourceMap, Span, UsedRepository};
 use crate::stopwatch::{Stage, add_count, split, time};
 use crate::system::deckhand::document::Document;
@@ -531,7 +531,11 @@ impl Workspace {
             .map(|side| mem::take(&mut side.findings))
             .unwrap_or_default();
         found.extend(failed_step.map(|step| set.internal_error_finding(step)));
-        let checked = set.checked(loaded, side.as_ref().map_or(0, OneSide::outputs));
+        let certificates = side.as_ref().map(|side| side.certificates.clone());
+        let checked = CheckedSite {
+            certificates: certificates.unwrap_or_default(),
+            ..set.checked(loaded, side.as_ref().map_or(0, OneSide::outputs))
+        };
         let met = side.as_ref().map(|side| side.related.met.clone());
         let met = met.unwrap_or_default();
         plan.control.progress.add(ProgressUnit::Sites, 1);
@@ -586,9 +590,13 @@ fn triaged(plan: &Plan, loaded: &Loaded, diagnostics: Vec<Diagnostic>) -> Findin
 pub(super) fn closed(
     plan: &Plan,
     mut loaded: Loaded,
-    sites: Vec<CheckedSite<()>>,
+    mut sites: Vec<CheckedSite<()>>,
     repositories: Vec<UsedRepository>,
 ) -> Checked<()> {
+    let mut certificates = CertificateTally::default();
+    for site in &mut sites {
+        certificates.add(mem::take(&mut site.certificates));
+    }
     let checked = Checked {
         sites,
         repositories,
@@ -599,6 +607,7 @@ pub(super) fn closed(
         undefined: Vec::new(),
         unread: Vec::new(),
         only: plan.options.only.clone(),
+        certificates: (loaded.settings.time, certificates),
         internal_error: false,
         sources: mem::take(&mut loaded.sources),
     };

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use layercake::commands::Selection;
 use layercake::commands::cloud_config::Parts;
 use layercake::commands::configuration::{ConfigurationSource, SemanticsFlags};
 use layercake::commands::documents::DocumentGlobs;
@@ -13,6 +12,7 @@ use layercake::commands::places::entered;
 use layercake::commands::policy::Selectors;
 use layercake::commands::repositories::Bump;
 use layercake::commands::sides::{MergeBase, Range, SideSelection};
+use layercake::commands::{CheckClock, Selection};
 use layercake::deployment::Caution;
 use layercake::diagnostic::Severity;
 use layercake::error::{Error, ErrorKind};
@@ -23,7 +23,7 @@ use layercake::near;
 use layercake::report::{Format, Links, ReportFormat};
 
 use super::candidates;
-use super::environment::{named_configuration, repositories_of_environment};
+use super::environment::{named_configuration, repositories_of_environment, today};
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum When {
@@ -502,7 +502,7 @@ pub(super) struct ConfigArgs {
 #[command(next_help_heading = "Rule selection")]
 pub(super) struct RuleArgs {
     /// Run only these rules: names, Pegleg codes such as `P005`, or the groups `default`, `strict`,
-    /// `pegleg`, `deckhand` and `all`
+    /// `pegleg`, `deckhand`, `certificates` and `all`
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     #[arg(add = candidates::rules())]
     pub(super) select: Vec<String>,
@@ -655,6 +655,7 @@ impl CloneArgs {
         Selection {
             repositories: self.repository,
             more_repositories,
+            clock: CheckClock::Reading(today),
             ..selection
         }
     }

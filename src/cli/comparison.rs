@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use layercake::certificate::CheckTime;
 use layercake::commands::compare::{ComparisonRequest, SitesToRead, Verify};
 use layercake::commands::configuration::{self, ConfigurationSource, FoundConfiguration};
 use layercake::commands::documents::DocumentGlobs;
@@ -15,7 +16,7 @@ use layercake::commands::names::revisions_and_files;
 use layercake::commands::places::entered;
 use layercake::commands::reports::{Judge, report_of_changes, report_of_linted};
 use layercake::commands::sides::SideSelection;
-use layercake::commands::{self, Selection};
+use layercake::commands::{self, CheckClock, Selection};
 use layercake::deployment::{Action, Caution};
 use layercake::error::{Error, ErrorKind};
 use layercake::report::model::{FailureCriterion, RunOutcome, RunVerdict};
@@ -212,12 +213,12 @@ impl DiffArgs {
     fn judge(&self) -> Judge {
         match (self.exit_code, self.exit_zero) {
             (true, _) => Judge {
-                fail_on: FailOn::Error.severity(),
                 judges: FailureCriterion::Changes,
+                ..Judge::GATES
             },
             (false, true) => Judge {
                 fail_on: FailOn::Never.severity(),
-                judges: FailureCriterion::Gates,
+                ..Judge::GATES
             },
             (false, false) => Judge::GATES,
         }
@@ -288,6 +289,17 @@ pub(super) struct LintArgs {
     #[arg(long, help_heading = "Output")]
     all_findings: bool,
 
+    /// Judge certificates at TIME instead of today: a date, or a date and time, as in RFC 3339
+    ///
+    /// On a date, a certificate has to be valid at some time of the day, in UTC.
+    #[arg(long, value_name = "TIME", help_heading = "Certificates")]
+    now: Option<CheckTime>,
+
+    /// Fail if no certificate is checked, so that a job cannot pass without checking any
+    #[arg(long, help_heading = "Certificates")]
+    #[arg(conflicts_with_all = ["since", "staged", "from", "auto", "bump", "watch", "fix", "exit_zero"])]
+    require_certificates: bool,
+
     /// Keep running, and report new and fixed findings after each change of files
     ///
     /// With `--since`, compares again after each change. Prints findings only, and ends on Ctrl-C.
@@ -338,6 +350,7 @@ impl LintArgs {
             selectors: self.rules.selectors(),
             baseline: self.baseline.choice(),
             configuration,
+            clock: self.now.map_or(selection.clock, CheckClock::At),
             ..selection
         })?;
         let request = LintRequest {
@@ -351,6 +364,7 @@ impl LintArgs {
             } else {
                 fail_on
             },
+            requires_certificates: self.require_certificates,
             outputs: self.outputs,
         };
         Ok((selection, request))
@@ -367,6 +381,7 @@ struct LintRequest {
     watch: bool,
     fix: FixArgs,
     fail_on: FailOn,
+    requires_certificates: bool,
     /// Reports to write; if empty, those of the configuration.
     outputs: OutputArgs,
 }
@@ -409,6 +424,7 @@ impl LintRequest {
         Judge {
             fail_on: self.fail_on.severity(),
             judges,
+            requires_certificates: self.requires_certificates,
         }
     }
 }
@@ -549,6 +565,9 @@ fn write_reports(
     }
     let verdict = asked.judge().of_linted(linted, &asked.request);
     let report = report_of_linted(linted, verdict, asked.look.listing, selection, elapsed);
+    if asked.requires_certificates && report.has_no_certificate() {
+        complain("error: no certificate was checked, and `--require-certificates` needs one\n");
+    }
     let report = report.with_links(asked.outputs.links(configured));
     let delivery = Delivery {
         outputs: reports,

@@ -1,7 +1,9 @@
 //! Environment variables that layercake reads.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
+use layercake::certificate::CheckTime;
 use layercake::check::{MAX_THREADS, limit_threads};
 use layercake::commands::repositories::VARIABLE;
 use layercake::commands::sides::{Environment, SideSelection};
@@ -26,6 +28,12 @@ pub(super) fn limit_threads_from_environment() {
             "warning: {name} is {number}, above the maximum; using {MAX_THREADS} threads\n"
         ));
     }
+}
+
+/// The present day, for the dates of certificates.
+#[expect(clippy::disallowed_methods, reason = "certificates expire")]
+pub(super) fn today() -> CheckTime {
+    CheckTime::day_of(SystemTime::now())
 }
 
 /// Clones named in the environment, one per line.

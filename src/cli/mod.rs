@@ -32,7 +32,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser};
 use layercake::check::threads;
 use layercake::commands::names::right_command;
-use layercake::commands::{self, Selection};
+use layercake::commands::{self, CheckClock, Selection};
 use layercake::error::{Error, ErrorKind, UnknownWord};
 use layercake::guard::{self, Place};
 use layercake::mcp;
@@ -41,7 +41,7 @@ use layercake::rules::RULES;
 use layercake::server::{self, Ended};
 use layercake::stopwatch::Stopwatch;
 
-use self::environment::limit_threads_from_environment;
+use self::environment::{limit_threads_from_environment, today};
 use self::streams::{VerbFailure, complain, explain_failure, print, unless_closed};
 use self::terminal::Terminal;
 use self::verbs::{Cli, Debug, Verb};
@@ -166,7 +166,7 @@ fn reject_arguments(
 
 /// Serves an editor. LSP asks for the exit code 1 if it ends without a shutdown.
 fn server() -> Result<ExitCode, VerbFailure> {
-    match server::serve_standard_streams() {
+    match server::serve_standard_streams(CheckClock::Reading(today)) {
         Ok(Ended::Orderly) => Ok(ExitCode::SUCCESS),
         Ok(Ended::Abrupt | Ended::Orphaned) => Ok(ExitCode::FAILURE),
         Err(error) => {

@@ -46,10 +46,12 @@ use self::configuration::{ConfigurationTrees, FoundConfiguration, SemanticsFlags
 use self::policy::Selectors;
 use self::repositories::{Clones, OpenedRepositories};
 use self::sides::{ChosenSide, ChosenSides, ReachedByEdits, listed};
+use crate::certificate::CheckTime;
 use crate::check::{
     self, AcceptedBy, Base, NameAndType, Options, Plan, RunControl, Scope, SiteNames,
 };
 use crate::error::{Error, ErrorKind, shell_word};
+use crate::rules::RuleOptions;
 use crate::source::{
     ContentId, Excluding, OverlaidTexts, Overlay, RepoPath, Repository, SharedTree, Tree, WorkTree,
 };
@@ -85,6 +87,8 @@ pub struct Selection {
     pub baseline: BaselineChoice,
     /// Unsaved texts of files.
     pub texts: OverlaidTexts,
+    /// Clock for the dates of certificates.
+    pub clock: CheckClock,
 }
 
 impl Selection {
@@ -99,6 +103,28 @@ impl Selection {
     /// Folder from which the repository is found.
     fn start(&self) -> &Path {
         self.within.as_deref().unwrap_or(&self.directory)
+    }
+}
+
+/// Clock for the dates of certificates. Only the command line reads the real one.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum CheckClock {
+    /// Dates are not judged.
+    #[default]
+    Absent,
+    /// Always this time.
+    At(CheckTime),
+    /// The time that a function reads.
+    Reading(fn() -> CheckTime),
+}
+
+impl CheckClock {
+    fn time(self) -> Option<CheckTime> {
+        match self {
+            Self::Absent => None,
+            Self::At(time) => Some(time),
+            Self::Reading(read) => Some(read()),
+        }
     }
 }
 
@@ -126,6 +152,7 @@ pub struct Project {
     /// Compared sites; all if `None`.
     reached: Option<Arc<SiteNames>>,
     options: Arc<Options>,
+    clock: CheckClock,
     /// Configuration in effect.
     pub(crate) configured: FoundConfiguration,
 }
@@ -308,7 +335,12 @@ impl Project {
             | configuration::ConfigurationSource::File(_)
             | configuration::ConfigurationSource::Nowhere => AcceptedBy::Itself,
         };
+        let rules = RuleOptions {
+            time: selection.clock.time(),
+            ..options.rules
+        };
         let options = Options {
+            rules,
             sites: globs(&selection.sites)?,
             only,
             baseline,
@@ -323,6 +355,7 @@ impl Project {
             scope,
             reached: None,
             options: Arc::new(options),
+            clock: selection.clock,
             configured,
         })
     }
@@ -366,10 +399,11 @@ impl Project {
         Ok(contents.collect())
     }
 
-    /// The project with the options of an earlier state of it, if its configuration is the same: files that
+    /// The project with the options of an earlier state of it, if its configuration and the day are the same: files that
     /// were read with these options need not be read again.
     pub(crate) fn with_options_of(self, before: &Self) -> Self {
-        if self.configured.is_same(&before.configured) {
+        let is_same_time = self.options.rules.time == before.options.rules.time;
+        if is_same_time && self.configured.is_same(&before.configured) {
             Self {
                 options: before.options.clone(),
                 ..self
@@ -393,7 +427,8 @@ impl Project {
             return Ok(false);
         };
         let has_sets = !self.options.configuration.sets.is_empty();
-        if has_sets || self.base.is_some() || !layout.has_documents_in(changed) {
+        let is_same_time = self.clock.time() == self.options.rules.time;
+        if has_sets || !is_same_time || self.base.is_some() || !layout.has_documents_in(changed) {
             return Ok(false);
         }
         self.tree = without_excluded(overlaid(self.saved.clone(), texts), &self.configured)?;

@@ -78,6 +78,7 @@ pub(crate) fn configured_policy(
             }),
     );
     settings.versions = versions(config);
+    settings.expiring_days = config.expiring_days.unwrap_or(settings.expiring_days);
     Ok((settings, TriagePolicy { levels }))
 }
 

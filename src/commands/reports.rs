@@ -11,10 +11,11 @@ use crate::check::{Checked, CheckedSite, Compared};
 use crate::compare::reach::SiteReach;
 use crate::diagnostic::Severity;
 use crate::report::model::{
-    CheckedSides, FailureCriterion, Report, ReportInput, ReportedComparison, RunOutcome,
-    RunVerdict, Timing,
+    CheckedSides, FailureCriterion, Report, ReportInput, ReportedCertificates, ReportedComparison,
+    RunOutcome, RunVerdict, Timing,
 };
 use crate::report::{ChosenSemantics, FindingFilter, View};
+use crate::rules::CertificateState;
 use crate::stopwatch::times;
 use crate::triage;
 
@@ -30,6 +31,8 @@ pub struct Judge {
     pub fail_on: Option<Severity>,
     /// Findings or changes that fail it.
     pub judges: FailureCriterion,
+    /// Whether it fails without a checked certificate; only without a comparison.
+    pub requires_certificates: bool,
 }
 
 impl Judge {
@@ -37,12 +40,14 @@ impl Judge {
     pub const GATES: Self = Self {
         fail_on: Some(Severity::Error),
         judges: FailureCriterion::Gates,
+        requires_certificates: false,
     };
 
     /// Default of `lint`.
     pub const USUAL: Self = Self {
         fail_on: Some(Severity::Error),
         judges: FailureCriterion::NewFindings,
+        requires_certificates: false,
     };
 
     fn verdict(self, outcome: RunOutcome) -> RunVerdict {
@@ -66,7 +71,9 @@ impl Judge {
         self.verdict(if checked.internal_error {
             RunOutcome::InternalError
         } else {
-            failed_if(checked.findings.counts().reach(self.fail_on))
+            let (_, certificates) = &checked.certificates;
+            let lacks_certificates = self.requires_certificates && certificates.checked.is_empty();
+            failed_if(lacks_certificates || checked.findings.counts().reach(self.fail_on))
         })
     }
 
@@ -117,6 +124,7 @@ pub fn report_of_linted(
             let report = report_of_one(checked, verdict, listing, semantics, elapsed);
             Report {
                 repository: repository.clone(),
+                certificates: certificates(checked),
                 ..report
             }
             .with_limits(
@@ -129,9 +137,29 @@ pub fn report_of_linted(
         Linted::Two(outcome) => {
             let sources = &outcome.compared.checked.sources;
             let findings = outcome.compared.findings.reported(listing.all, sources);
-            report_of_comparison(outcome, Some(&findings), verdict, selection, elapsed)
+            Report {
+                certificates: certificates(&outcome.compared.checked),
+                ..report_of_comparison(outcome, Some(&findings), verdict, selection, elapsed)
+            }
         }
     }
+}
+
+/// The certificates that were checked; `None` if no dates were judged.
+fn certificates(checked: &Checked<()>) -> Option<ReportedCertificates> {
+    let (time, tally) = &checked.certificates;
+    let in_state = |state| tally.checked.values().filter(|it| **it == state).count();
+    time.map(|time| ReportedCertificates {
+        // A report without certificates does not depend on the clock.
+        time: (!tally.checked.is_empty()).then(|| time.to_string()),
+        checked: tally.checked.len(),
+        expired: in_state(CertificateState::Expired),
+        not_yet_valid: in_state(CertificateState::NotYetValid),
+        expiring: in_state(CertificateState::Expiring),
+        unreadable: tally.unreadable.len(),
+        encrypted: tally.encrypted.len(),
+        unverified: tally.unverified.len(),
+    })
 }
 
 /// Report of a run without a comparison.

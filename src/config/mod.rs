@@ -69,6 +69,8 @@ pub struct Config {
     pub client_versions: Vec<(Arc<str>, Arc<str>)>,
     /// Property groups and the document schemas they apply to, in the order of the file.
     pub property_groups: Vec<(Spanned<Arc<str>>, Node)>,
+    /// Number of days before its end in which a certificate is reported.
+    pub(crate) expiring_days: Option<usize>,
     /// File of accepted findings, relative to the folder of the configuration.
     pub baseline: Option<Spanned<Arc<str>>>,
     /// Reports to write if no `--output` is given: `FORMAT` or `FORMAT=FILE`.

@@ -172,8 +172,8 @@ impl ConfigReader<'_> {
                 .map(|it| self.rules(it))
                 .unwrap_or_default(),
             reach: ReachLimits {
-                max_sites: limit(root, "max-sites"),
-                max_outputs: limit(root, "max-outputs"),
+                max_sites: limit(root, "reach", "max-sites"),
+                max_outputs: limit(root, "reach", "max-outputs"),
                 max_action: root
                     .get("reach")
                     .and_then(|reach| text(reach.get("max-action")?)),
@@ -190,6 +190,7 @@ impl ConfigReader<'_> {
             client_version: self.client_version(root),
             client_versions: self.client_versions(root),
             property_groups: self.property_groups(root),
+            expiring_days: limit(root, "certificates", "expiring-days").map(|it| it.value),
             baseline: self.baseline(root),
             outputs: self.outputs(root),
             repositories: self.repositories(root),
@@ -766,8 +767,8 @@ fn texts(node: &Node, key: &str) -> Vec<Spanned<Arc<str>>> {
     items.iter().filter_map(text).collect()
 }
 
-fn limit(root: &Node, key: &str) -> Option<Spanned<usize>> {
-    let node = root.get("reach")?.get(key)?;
+fn limit(root: &Node, group: &str, key: &str) -> Option<Spanned<usize>> {
+    let node = root.get(group)?.get(key)?;
     match node.value {
         Value::Int(number) => Some(Spanned::new(usize::try_from(number).ok()?, node.span)),
         _ => None,

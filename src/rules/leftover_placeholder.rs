@@ -192,7 +192,7 @@ fn report(facts: &SiteFacts<'_>, left: &LeftoverPlaceholder<'_>) -> Diagnostic {
 }
 
 /// Destination that brought the string into the document or into one of its ancestors.
-fn brought(facts: &SiteFacts<'_>, doc: DocId, place: &Location) -> Option<Span> {
+pub(super) fn brought(facts: &SiteFacts<'_>, doc: DocId, place: &Location) -> Option<Span> {
     let mut next = Some(doc);
     while let Some(doc) = next {
         let writes = facts.rendered.writes(doc).iter().rev();

@@ -12,6 +12,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use rayon::prelude::*;
 
+use crate::certificate::CheckTime;
 use crate::deployment::Deployment;
 use crate::diagnostic::{Diagnostic, Label, Rule, Trait};
 use crate::graph::{DocId, Graph, Op, Substitution};
@@ -73,9 +74,13 @@ mod action_over_limit;
 mod ambiguous_merge;
 mod ambiguous_parent;
 mod ambiguous_property_name;
+mod authority_without_path;
 mod backslash_in_pattern_value;
 mod boolean_key;
 mod boolean_word;
+mod certificate_key_mismatch;
+mod certificate_not_of_authority;
+mod certificates;
 mod chart_in_no_manifest;
 mod clashing_path;
 mod config_changed;
@@ -98,6 +103,8 @@ mod duplicate_output;
 mod duplicate_schema;
 mod empty_document;
 mod empty_override;
+mod expired_certificate;
+mod expiring_certificate;
 mod exposed_secret;
 mod foreign;
 mod generated_source_missing;
@@ -179,6 +186,7 @@ mod unmatched_source_pattern;
 mod unread_file;
 mod unread_number;
 mod unread_source;
+mod unreadable_certificate;
 mod unreadable_file;
 mod unresolved_schema_reference;
 mod unsupported_property;
@@ -197,6 +205,7 @@ mod plain_scalars;
 mod reach;
 mod update_manifest_default;
 
+pub(crate) use certificates::{CertificateState, CertificateTally, SiteCertificates};
 pub(crate) use cloud_init::{UserDataFacts, report_user_data};
 pub(crate) use config_changed::report_changed_configuration;
 pub(crate) use correction::{Correction, corrections};
@@ -232,10 +241,13 @@ registry! {
     ambiguous_merge,
     ambiguous_parent,
     ambiguous_property_name,
+    authority_without_path,
     backslash_in_pattern_value,
     boolean_key,
     boolean_word,
     cloud_init::broken_mime,
+    certificate_key_mismatch,
+    certificate_not_of_authority,
     chart_in_no_manifest,
     clashing_path,
     config_changed,
@@ -257,6 +269,8 @@ registry! {
     duplicate_schema,
     empty_document,
     empty_override,
+    expired_certificate,
+    expiring_certificate,
     cloud_init::exploded_value,
     exposed_secret,
     generated_source_missing,
@@ -356,6 +370,7 @@ registry! {
     unread_file,
     unread_number,
     unread_source,
+    unreadable_certificate,
     unreadable_file,
     cloud_init::unrecognized_part,
     cloud_init::unrendered_template,
@@ -435,6 +450,10 @@ pub struct RuleOptions {
     pub versions: Versions,
     /// Whether neither the configuration nor a flag chooses the semantics.
     pub is_undecided: bool,
+    /// Time at which certificates must be valid; `None` to judge no dates.
+    pub time: Option<CheckTime>,
+    /// Number of days before its end in which a certificate is reported.
+    pub expiring_days: usize,
 }
 
 impl Default for RuleOptions {
@@ -447,6 +466,8 @@ impl Default for RuleOptions {
             references: Reference::built_in(),
             versions: Versions::default(),
             is_undecided: false,
+            time: None,
+            expiring_days: 30,
         }
     }
 }
@@ -458,6 +479,16 @@ impl RuleOptions {
     }
 }
 
+/// The group `certificates`.
+const CERTIFICATES: [&Rule; 6] = [
+    &authority_without_path::RULE,
+    &certificate_key_mismatch::RULE,
+    &certificate_not_of_authority::RULE,
+    &expired_certificate::RULE,
+    &expiring_certificate::RULE,
+    &unreadable_certificate::RULE,
+];
+
 /// Groups for selecting rules, with their descriptions.
 pub const GROUPS: &[(&str, &str)] = &[
     ("default", "the rules that are on by default"),
@@ -467,6 +498,7 @@ pub const GROUPS: &[(&str, &str)] = &[
         "pegleg",
         "the checks of Pegleg's linter, including ones it only documents",
     ),
+    ("certificates", "the rules about certificates"),
     ("all", "every rule"),
 ];
 
@@ -485,6 +517,7 @@ pub fn selected(word: &str) -> Option<Vec<&'static Rule>> {
         "strict" => of(&|rule| !rule.is(Trait::OptIn)),
         "deckhand" => of(&|rule| rule.is(Trait::Refused)),
         "pegleg" => of(&|rule| rule.aliases.iter().any(|alias| alias.starts_with('P'))),
+        "certificates" => of(&|rule| CERTIFICATES.iter().any(|it| it.name == rule.name)),
         "all" => of(&|_| true),
         name => of(&|rule| rule.name == name || rule.aliases.contains(&name)),
     };
@@ -570,6 +603,8 @@ pub(crate) struct SiteFacts<'a> {
     pub(crate) rendered: &'a Rendered,
     /// The outputs that are deployed; empty until a rule needs them.
     pub(crate) deployment: &'a OnceLock<Deployment>,
+    /// Its certificates; empty until a rule needs them.
+    pub(crate) certificates: &'a OnceLock<SiteCertificates>,
     /// Schemas of the run.
     pub(crate) schemas: &'a Schemas,
     /// Configuration of the rules.
@@ -584,6 +619,11 @@ impl SiteFacts<'_> {
     pub(crate) fn deployment(&self) -> &Deployment {
         self.deployment
             .get_or_init(|| Deployment::of(self.graph, self.rendered))
+    }
+
+    /// Its certificates.
+    fn certificates(&self) -> &SiteCertificates {
+        self.certificates.get_or_init(|| SiteCertificates::of(self))
     }
 
     /// Returns a document of the site.

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::requests::Refusal;
 use super::text::Encoding;
+use crate::commands::CheckClock;
 
 /// A client, to which notifications and requests are sent.
 #[derive(Clone, Debug)]
@@ -26,11 +27,13 @@ pub(super) struct Client {
     capabilities: Value,
     pub(super) encoding: Encoding,
     pub(super) settings: Settings,
+    /// Clock for the dates of certificates.
+    pub(super) clock: CheckClock,
 }
 
 impl Client {
     /// Reads the parameters of `initialize`. Invalid settings have their defaults.
-    pub(super) fn of(params: &Value, sender: Sender<Message>) -> Self {
+    pub(super) fn of(params: &Value, sender: Sender<Message>, clock: CheckClock) -> Self {
         let capabilities = params.get("capabilities").cloned().unwrap_or_default();
         let preferred = capabilities.pointer("/general/positionEncodings").cloned();
         let preferred: Option<Vec<PositionEncodingKind>> =
@@ -38,6 +41,7 @@ impl Client {
         let settings = params.get("initializationOptions").cloned();
         Self {
             sender,
+            clock,
             next: Arc::default(),
             encoding: Encoding::chosen(&preferred.unwrap_or_default()),
             settings: Settings::of(settings.unwrap_or_default()).unwrap_or_default(),

@@ -194,7 +194,7 @@ impl Folder {
                 let files = changed.filter_map(|file| RepoPath::of_place(&opened.root, file));
                 let files: BTreeSet<RepoPath> = files.collect();
                 if !(client.watches_files() && opened.replaces_texts(&files, open)?) {
-                    opened.list_again(open)?;
+                    opened.list_again(open, client)?;
                 }
                 let plan = opened.project.plan(&control);
                 opened.workspace.change(plan, &files)?;
@@ -264,7 +264,7 @@ impl OpenedFolder {
         control: &RunControl,
     ) -> Result<Self, Error> {
         let root = Project::root_around(&Selection::of(path.clone()))?;
-        let project = project(&path, &root, open)?;
+        let project = project((&path, &root), open, client)?;
         // Before the files are read, so that no change is missed.
         let seen = (!client.watches_files()).then(|| project.contents());
         let seen = seen.transpose()?;
@@ -300,8 +300,8 @@ impl OpenedFolder {
         self.project.set_texts(&texts, changed)
     }
 
-    fn list_again(&mut self, open: &OpenDocuments) -> Result<(), Error> {
-        let project = project(&self.path, &self.root, open)?;
+    fn list_again(&mut self, open: &OpenDocuments, client: &Client) -> Result<(), Error> {
+        let project = project((&self.path, &self.root), open, client)?;
         self.project = project.with_options_of(&self.project);
         self.may_list_others = false;
         Ok(())
@@ -368,9 +368,14 @@ impl OpenedFolder {
 }
 
 /// The site repository around a folder, with open documents.
-fn project(folder: &Path, root: &Path, open: &OpenDocuments) -> Result<Project, Error> {
+fn project(
+    (folder, root): (&Path, &Path),
+    open: &OpenDocuments,
+    client: &Client,
+) -> Result<Project, Error> {
     let mut selection = Selection::of(folder.to_owned());
     selection.texts = overlaid(root, open);
+    selection.clock = client.clock;
     Project::open(&selection)
 }
 

@@ -56,6 +56,7 @@ use self::requests::Refusal;
 use self::text::{Encoding, Lines};
 use self::uri::path_of;
 use self::worker::{Event, OpenDocument, Worker};
+use crate::commands::CheckClock;
 use crate::source::is_running;
 
 /// Time without messages after which a session looks whether its client still runs.
@@ -76,9 +77,9 @@ pub enum Ended {
 ///
 /// # Errors
 /// If the client breaks the protocol before it is initialized.
-pub fn serve_standard_streams() -> Result<Ended, ProtocolError> {
+pub fn serve_standard_streams(clock: CheckClock) -> Result<Ended, ProtocolError> {
     let (connection, threads) = Connection::stdio();
-    let ended = serve(connection)?;
+    let ended = serve(connection, clock)?;
     // The threads end with the streams, which another process may hold open.
     if ended != Ended::Orphaned {
         // A broken stream has no reader for an error.
@@ -91,13 +92,13 @@ pub fn serve_standard_streams() -> Result<Ended, ProtocolError> {
 ///
 /// # Errors
 /// As [`serve_standard_streams`].
-pub fn serve(connection: Connection) -> Result<Ended, ProtocolError> {
+pub fn serve(connection: Connection, clock: CheckClock) -> Result<Ended, ProtocolError> {
     let (id, params) = match connection.initialize_start() {
         Ok(started) => started,
         Err(error) if error.channel_is_disconnected() => return Ok(Ended::Abrupt),
         Err(error) => return Err(error),
     };
-    let client = Client::of(&params, connection.sender.clone());
+    let client = Client::of(&params, connection.sender.clone(), clock);
     let params: InitializeParams = match serde_json::from_value(params) {
         Ok(params) => params,
         Err(error) => {

@@ -27,6 +27,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "schema", "edit", "graph", "merge", "yaml", "source", "near", "error",
         ],
     ),
+    ("certificate", &[]),
     (
         "deployment",
         &["compare", "edit", "render", "graph", "yaml", "source"],
@@ -34,6 +35,7 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "rules",
         &[
+            "certificate",
             "deployment",
             "guard",
             "ignore",
@@ -75,6 +77,7 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "check",
         &[
+            "certificate",
             "deployment",
             "ending",
             "guard",
@@ -118,6 +121,7 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "commands",
         &[
+            "certificate",
             "ask",
             "check",
             "deployment",
@@ -236,12 +240,26 @@ const RESTRICTED: &[(&str, &[&str])] = &[
     (
         "base64::",
         &[
+            "certificate/pem.rs",
             "report/html/head.rs",
             "system/cloud_init/read/decoding.rs",
             "yaml/emit.rs",
         ],
     ),
-    ("sha2::", &["report/html/head.rs", "source/tree.rs"]),
+    (
+        "sha2::",
+        &[
+            "certificate/signature.rs",
+            "report/html/head.rs",
+            "source/tree.rs",
+        ],
+    ),
+    ("SystemTime::now", &["cli/"]),
+    ("x509_cert::", &["certificate/"]),
+    ("num_bigint::", &["certificate/", "yaml/scalar.rs"]),
+    ("p256::", &["certificate/"]),
+    ("p384::", &["certificate/"]),
+    ("ed25519_dalek::", &["certificate/"]),
     ("jsonschema::", &["schema/"]),
     ("fancy_regex", &["python/"]),
 ];

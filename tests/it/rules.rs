@@ -128,6 +128,7 @@ fn every_rule_file_is_listed_and_has_a_page() {
             .filter(|name| {
                 let shared = [
                     "mod",
+                    "certificates",
                     "correction",
                     "counterpart",
                     "did-you-mean",

@@ -93,6 +93,9 @@ pub struct Report {
     pub links: Option<Links>,
     /// Summary counts of the run.
     pub totals: Totals,
+    /// Certificates in the outputs of the head; `None` if they were not checked.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub certificates: Option<ReportedCertificates>,
     /// Sites of both sides, by name.
     pub sites: Vec<ReportedSite>,
     /// Sets of sites, referenced by id.
@@ -310,6 +313,28 @@ pub struct Totals {
     pub(crate) accepted: usize,
 }
 
+/// Certificates that a run checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct ReportedCertificates {
+    /// Day, or instant, at which they have to be valid, as in RFC 3339; `None` if there are none.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) time: Option<String>,
+    /// Certificates that were read.
+    pub(crate) checked: usize,
+    /// Expired ones among these.
+    pub(crate) expired: usize,
+    /// Ones that are not valid yet.
+    pub(crate) not_yet_valid: usize,
+    /// Ones that expire soon.
+    pub(crate) expiring: usize,
+    /// Damaged certificates and private keys.
+    pub(crate) unreadable: usize,
+    /// Documents whose certificates are encrypted, so that they were not checked.
+    pub(crate) encrypted: usize,
+    /// Certificates whose signature or private key was not verified.
+    pub(crate) unverified: usize,
+}
+
 /// Changed outputs by kind of change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[expect(missing_docs, reason = "the names are those of `Status`")]
@@ -510,6 +535,7 @@ impl Report {
                 outputs: run.outputs,
                 ..Totals::default()
             },
+            certificates: None,
             site_sets: sets.listed(),
             sites: sets.sites,
             edits: changes.edits,
@@ -573,6 +599,12 @@ impl Report {
     #[must_use]
     pub fn with_rule_pages(self, rule_pages: Option<RulePages>) -> Self {
         Self { rule_pages, ..self }
+    }
+
+    /// Whether no certificate was checked.
+    pub fn has_no_certificate(&self) -> bool {
+        let certificates = self.certificates.as_ref();
+        certificates.is_none_or(|certificates| certificates.checked == 0)
     }
 
     /// Returns the sites of a set.

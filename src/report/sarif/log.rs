@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::compare::DeployedCounts;
 use crate::report::ChosenSemantics;
-use crate::report::model::{EditRef, Report};
+use crate::report::model::{EditRef, Report, ReportedCertificates};
 use crate::report::printable::clean;
 use crate::report::story::SiteNames;
 
@@ -45,6 +45,8 @@ pub(super) struct SarifRun {
 #[derive(Serialize)]
 pub(super) struct RunProperties {
     pub(super) semantics: ChosenSemantics,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) certificates: Option<ReportedCertificates>,
 }
 
 #[derive(Serialize)]

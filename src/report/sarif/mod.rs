@@ -119,6 +119,7 @@ fn run(report: &Report, options: &FormatOptions<'_>) -> SarifRun {
         )],
         properties: RunProperties {
             semantics: report.semantics,
+            certificates: report.certificates.clone(),
         },
         results,
     }

@@ -2,8 +2,8 @@
 
 use crate::diagnostic::Severity;
 use crate::report::model::{
-    ByStatus, FailureCriterion, Finding, Report, ReportedSide, RunOutcome, SideKind, Totals,
-    Truncated,
+    ByStatus, FailureCriterion, Finding, Report, ReportedCertificates, ReportedSide, RunOutcome,
+    SideKind, Totals, Truncated,
 };
 use crate::report::text::{StyledText, TextRole};
 use crate::report::{counted, present};
@@ -27,6 +27,8 @@ pub(crate) struct Headline {
     pub(crate) switches: Vec<StyledText>,
     /// Most important figures: changes, and sites that cannot be deployed.
     pub(crate) figures: Vec<StyledText>,
+    /// Statement that no certificate was checked, for a detailed report.
+    pub(crate) no_certificates: Option<StyledText>,
     /// Finding counts, if the reason does not contain them.
     pub(crate) findings: Option<StyledText>,
     /// Hint how to accept existing findings, if a run without a base failed on them.
@@ -41,6 +43,12 @@ impl Headline {
         let mut figures = changes(report);
         figures.extend(refused(report, sites));
         figures.extend(Some(images::figure(report)).filter(|text| !text.is_empty()));
+        let certificates = report.certificates.as_ref().map(certificates);
+        let has_some = certificates.as_ref().is_some_and(|it| !it.is_empty());
+        let no_certificates = (!has_some)
+            .then_some(NO_CERTIFICATE)
+            .filter(|_| certificates.is_some());
+        figures.extend(certificates.filter(|_| has_some));
         let findings = findings(report);
         let reason = match report.verdict.outcome {
             RunOutcome::InternalError => {
@@ -62,10 +70,42 @@ impl Headline {
             reason,
             switches,
             figures,
+            no_certificates: no_certificates.map(StyledText::plain),
             findings,
             acceptance: acceptance(report),
             hint: hint(report),
         }
+    }
+}
+
+const NO_CERTIFICATE: &str = "no certificate was checked";
+
+/// Describes the certificates that were checked; empty if there are none.
+fn certificates(certificates: &ReportedCertificates) -> StyledText {
+    let checked = certificates.time.as_ref().map(|time| {
+        let on = if time.contains('T') { "at" } else { "on" };
+        let checked = counted(certificates.checked, "certificate");
+        StyledText::plain(format!("{checked} checked {on} {time}"))
+    });
+    let counts = [
+        (certificates.expired, "expired", TextRole::Error),
+        (certificates.not_yet_valid, "not yet valid", TextRole::Error),
+        (certificates.expiring, "expiring", TextRole::Warning),
+        (certificates.unreadable, "unreadable", TextRole::Warning),
+        (
+            certificates.encrypted,
+            "encrypted and not checked",
+            TextRole::Strong,
+        ),
+        (certificates.unverified, "not verified", TextRole::Strong),
+    ];
+    let counts =
+        counts.map(|(count, what, role)| (count, StyledText::of(role, format!("{count} {what}"))));
+    let counts = StyledText::list(present(counts), ", ");
+    match checked {
+        Some(checked) => StyledText::list([checked, counts], ", "),
+        None if counts.is_empty() => counts,
+        None => StyledText::plain(NO_CERTIFICATE).and(": ").join(counts),
     }
 }
 
@@ -141,6 +181,7 @@ fn failure(report: &Report) -> StyledText {
         .collect();
     let what = total(report);
     match &roots[..] {
+        [] if report.comparison.is_none() => StyledText::plain(NO_CERTIFICATE),
         [] => StyledText::plain("an output changed"),
         [only] if only.count == report.totals.findings.all() => what.and(": ").and(&only.message),
         // Without a comparison, errors come last.

@@ -262,11 +262,14 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
     fn write_headline(&self, out: &mut dyn Write) -> io::Result<()> {
         let headline = &self.story.headline;
         self.write_badge(out)?;
+        let is_whole = self.options.detail == Detail::Whole;
+        let certificates = headline.no_certificates.as_ref().filter(|_| is_whole);
         let figures = headline
             .switches
             .iter()
             .chain(&headline.figures)
             .chain(&headline.findings)
+            .chain(certificates)
             .cloned();
         let sides =
             (self.story.report.comparison.is_some()).then(|| self.sides(&self.story.header));

@@ -19,6 +19,8 @@ pub struct Catalog {
     /// Declared documents, by catalog and in its order.
     pub declared: Vec<Declared>,
     by_name: FastMap<(&'static str, SmolStr), usize>,
+    /// Names of authorities, by the certificates that they issue.
+    authorities: FastMap<SmolStr, SmolStr>,
     covered: BTreeSet<&'static str>,
 }
 
@@ -36,11 +38,11 @@ pub struct Declared {
 }
 
 /// Schemas of the documents that a `PKICatalog` declares.
-const AUTHORITY: [&str; 2] = [
+pub(crate) const AUTHORITY: [&str; 2] = [
     "deckhand/CertificateAuthority/v1",
     "deckhand/CertificateAuthorityKey/v1",
 ];
-const CERTIFICATE: [&str; 2] = ["deckhand/Certificate/v1", "deckhand/CertificateKey/v1"];
+pub(crate) const CERTIFICATE: [&str; 2] = ["deckhand/Certificate/v1", "deckhand/CertificateKey/v1"];
 const KEYPAIR: [&str; 2] = ["deckhand/PublicKey/v1", "deckhand/PrivateKey/v1"];
 /// Schema of the documents that a `PassphraseCatalog` declares.
 const PASSPHRASE: [&str; 1] = ["deckhand/Passphrase/v1"];
@@ -100,6 +102,11 @@ impl Catalog {
         Some(&self.declared[*index])
     }
 
+    /// Name of the authority that issues the certificate of this name.
+    pub(crate) fn authority_of(&self, certificate: &str) -> Option<&str> {
+        self.authorities.get(certificate).map(|name| &**name)
+    }
+
     /// Whether the site has a catalog of the kind that declares documents of this schema.
     pub(crate) fn covers(&self, schema: &str) -> bool {
         self.covered.contains(schema)
@@ -112,6 +119,10 @@ impl Catalog {
         for (name, authority) in authorities.into_iter().flat_map(Mapping::iter) {
             if let Value::String(text) = &name.value {
                 self.declare(catalog, &AUTHORITY, text, name.span);
+                for certificate in names_in(authority.get("certificates"), "document_name") {
+                    let issued = self.authorities.entry(certificate.0.clone());
+                    issued.or_insert_with(|| text.clone());
+                }
             }
             self.items(
                 catalog,
@@ -127,18 +138,11 @@ impl Catalog {
         &mut self,
         catalog: DocId,
         items: Option<&Node>,
-        field: &str,
+        field: &'static str,
         schemas: &[&'static str],
     ) {
-        for item in items.and_then(Node::as_sequence).unwrap_or_default() {
-            if let Some(Node {
-                value: Value::String(name),
-                span,
-                ..
-            }) = item.get(field)
-            {
-                self.declare(catalog, schemas, name, *span);
-            }
+        for (name, at) in names_in(items, field) {
+            self.declare(catalog, schemas, name, at);
         }
     }
 
@@ -155,4 +159,20 @@ impl Catalog {
             }
         }
     }
+}
+
+/// Strings at `field` of the items of a list, with their places.
+fn names_in<'n>(
+    items: Option<&'n Node>,
+    field: &'static str,
+) -> impl Iterator<Item = (&'n SmolStr, Span)> {
+    let items = items.and_then(Node::as_sequence).unwrap_or_default().iter();
+    items.filter_map(move |item| match item.get(field)? {
+        Node {
+            value: Value::String(name),
+            span,
+            ..
+        } => Some((name, *span)),
+        _ => None,
+    })
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use layercake::commands::CheckClock;
 use layercake::server::{self, Ended};
 use lsp_server::{Connection, Message, Notification, Request, RequestId, Response};
 use serde_json::{Value as Json, json};
@@ -41,7 +42,9 @@ impl Client {
     /// Starts a server for these folders, as a client with these capabilities.
     pub fn with_capabilities(folders: &[&Path], capabilities: Json) -> (Self, Json) {
         let (client, server) = Connection::memory();
-        let server = thread::spawn(|| server::serve(server).expect("the client keeps to LSP"));
+        let server = thread::spawn(|| {
+            server::serve(server, CheckClock::default()).expect("the client keeps to LSP")
+        });
         let mut client = Self {
             connection: Some(client),
             server: Some(server),

@@ -101,6 +101,12 @@ fn settled(
     let found = find(Path::new(""), place, &around).expect("the configuration is valid");
     let settled =
         settle(&found, SemanticsFlags::default(), selectors).expect("the selectors are valid");
+    let time = Some("2026-11-30".parse().expect("the time is valid"));
+    let rules = layercake::rules::RuleOptions {
+        time,
+        ..settled.rules
+    };
+    let settled = Options { rules, ..settled };
     match found.config.file {
         Some(_) => settled,
         None => {

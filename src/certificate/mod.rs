@@ -1,0 +1,166 @@
+//! X.509 certificates and private keys in PEM, reduced to facts that rules compare. Nothing of a
+//! private key is kept but the public key that belongs to it.
+
+mod key;
+mod pem;
+mod signature;
+mod time;
+
+use x509_cert::certificate::{CertificateInner, Raw, Version};
+use x509_cert::der::{Decode as _, Encode as _};
+use x509_cert::ext::pkix::{
+    AuthorityKeyIdentifier, BasicConstraints, KeyUsage, SubjectKeyIdentifier,
+};
+use x509_cert::name::Name;
+
+use self::key::PublicKey;
+pub(crate) use self::pem::BEGIN;
+pub(crate) use self::signature::Verdict;
+pub use self::time::CheckTime;
+
+/// A PEM block that is a certificate or a private key.
+pub(crate) enum Item {
+    Certificate(Box<Certificate>),
+    /// A private key, by its public key; `None` if that cannot be derived.
+    Key(Option<PublicKey>),
+    /// A damaged or unsupported certificate.
+    UnreadableCertificate,
+    /// A damaged private key.
+    UnreadableKey,
+    /// A private key that is encrypted with a passphrase.
+    EncryptedKey,
+}
+
+/// Certificates and private keys in a text, in its order, each with the offset of its first line.
+pub(crate) fn items(text: &str) -> Vec<(usize, Item)> {
+    let read = |block: pem::Block<'_>| Some((block.start, item(&block)?));
+    pem::blocks(text).filter_map(read).collect()
+}
+
+fn item(block: &pem::Block<'_>) -> Option<Item> {
+    let content = block.content.as_deref();
+    Some(match block.label {
+        "CERTIFICATE" | "X509 CERTIFICATE" | "TRUSTED CERTIFICATE" => content
+            .and_then(Certificate::parse)
+            .map_or(Item::UnreadableCertificate, |it| {
+                Item::Certificate(Box::new(it))
+            }),
+        "ENCRYPTED PRIVATE KEY" => Item::EncryptedKey,
+        "PRIVATE KEY" | "RSA PRIVATE KEY" | "EC PRIVATE KEY" if block.is_encrypted => {
+            Item::EncryptedKey
+        }
+        "PRIVATE KEY" | "RSA PRIVATE KEY" | "EC PRIVATE KEY" => content
+            .and_then(|content| PublicKey::of_private(block.label, content))
+            .map_or(Item::UnreadableKey, Item::Key),
+        _ => return None,
+    })
+}
+
+/// A certificate.
+pub(crate) struct Certificate {
+    /// First and last second of its validity, since 1970.
+    validity: [u64; 2],
+    subject: String,
+    issuer: String,
+    key: PublicKey,
+    subject_key: Option<Vec<u8>>,
+    issuer_key: Option<Vec<u8>>,
+    /// Whether it may sign certificates.
+    pub(crate) is_authority: bool,
+    /// Maximum number of authorities below it in a path.
+    pub(crate) max_authorities_below: Option<u8>,
+    parsed: CertificateInner<Raw>,
+}
+
+impl Certificate {
+    fn parse(content: &[u8]) -> Option<Self> {
+        let parsed = CertificateInner::<Raw>::from_der(content).ok()?;
+        let tbs = parsed.tbs_certificate();
+        let basic = tbs.get_extension::<BasicConstraints>().ok()?;
+        let usage = tbs.get_extension::<KeyUsage>().ok()?;
+        let subject_key = tbs.get_extension::<SubjectKeyIdentifier>().ok()?;
+        let issuer_key = tbs.get_extension::<AuthorityKeyIdentifier>().ok()?;
+        let (subject, issuer) = (canonical(tbs.subject()), canonical(tbs.issuer()));
+        // As OpenSSL decides it: certificates of version 1 have no extensions.
+        let may_sign = usage.as_ref().map(|(_, usage)| usage.key_cert_sign());
+        let is_authority = may_sign != Some(false)
+            && match &basic {
+                Some((_, basic)) => basic.ca,
+                None => may_sign == Some(true) || tbs.version() == Version::V1 && subject == issuer,
+            };
+        let validity = tbs.validity();
+        Some(Self {
+            validity: [validity.not_before, validity.not_after]
+                .map(|time| time.to_unix_duration().as_secs()),
+            subject,
+            issuer,
+            key: PublicKey::of(tbs.subject_public_key_info())?,
+            subject_key: subject_key.map(|(_, key)| key.0.into_bytes().into()),
+            issuer_key: issuer_key
+                .and_then(|(_, key)| key.key_identifier)
+                .map(|key| key.into_bytes().into()),
+            is_authority,
+            max_authorities_below: basic.and_then(|(_, basic)| basic.path_len_constraint),
+            parsed,
+        })
+    }
+
+    /// Whether it expired before the time.
+    pub(crate) fn is_expired(&self, time: CheckTime) -> bool {
+        time.is_after(self.validity[1])
+    }
+
+    /// Whether its validity begins after the time.
+    pub(crate) fn is_not_yet_valid(&self, time: CheckTime) -> bool {
+        time.is_before(self.validity[0])
+    }
+
+    /// First and last time of its validity, as text.
+    pub(crate) fn validity(&self) -> [String; 2] {
+        self.validity.map(time::format)
+    }
+
+    /// Whether it names itself as its issuer.
+    pub(crate) fn is_self_issued(&self) -> bool {
+        self.subject == self.issuer
+    }
+
+    /// Whether it names `authority` as its issuer.
+    pub(crate) fn names(&self, authority: &Self) -> bool {
+        self.issuer == authority.subject
+    }
+
+    /// Whether `authority` signed it.
+    pub(crate) fn is_issued_by(&self, authority: &Self) -> Verdict {
+        let is_other_key = self
+            .issuer_key
+            .as_ref()
+            .zip(authority.subject_key.as_ref())
+            .is_some_and(|(wanted, key)| wanted != key);
+        if !self.names(authority) || is_other_key {
+            return Verdict::Bad;
+        }
+        let Some(signature) = self.parsed.signature().as_bytes() else {
+            return Verdict::Bad;
+        };
+        // Strict DER has one encoding, so this is the signed text.
+        let signed = self
+            .parsed
+            .tbs_certificate()
+            .to_der()
+            .expect("a parsed certificate has an encoding");
+        let algorithm = self.parsed.signature_algorithm();
+        signature::verify(&authority.key, algorithm, &signed, signature)
+    }
+
+    /// Whether it was made for the private key of this public key.
+    pub(crate) fn has_key(&self, key: &PublicKey) -> bool {
+        self.key == *key
+    }
+}
+
+/// A name in the form in which names are compared: without case and repeated spaces.
+fn canonical(name: &Name) -> String {
+    let text = name.to_string().to_lowercase();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,125 @@
+//! Verification of signatures.
+
+use ed25519_dalek::Verifier as _;
+use num_bigint::BigUint;
+use p256::ecdsa::signature::hazmat::PrehashVerifier as _;
+use sha2::{Digest as _, Sha256, Sha384, Sha512};
+use x509_cert::der::oid::ObjectIdentifier;
+use x509_cert::spki::AlgorithmIdentifierOwned;
+
+use super::key::{ED25519, PublicKey};
+
+/// Whether a certificate is signed by an authority, the best verdict first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Verdict {
+    Good,
+    /// The algorithm is not supported.
+    Unsupported,
+    Bad,
+}
+
+/// Kinds of keys that make signatures.
+#[derive(PartialEq, Eq)]
+enum KeyKind {
+    Rsa,
+    Ec,
+}
+
+/// Algorithms that sign a hash.
+const HASHED: [(&str, KeyKind, Hash); 6] = [
+    ("1.2.840.113549.1.1.11", KeyKind::Rsa, Hash::Sha256),
+    ("1.2.840.113549.1.1.12", KeyKind::Rsa, Hash::Sha384),
+    ("1.2.840.113549.1.1.13", KeyKind::Rsa, Hash::Sha512),
+    ("1.2.840.10045.4.3.2", KeyKind::Ec, Hash::Sha256),
+    ("1.2.840.10045.4.3.3", KeyKind::Ec, Hash::Sha384),
+    ("1.2.840.10045.4.3.4", KeyKind::Ec, Hash::Sha512),
+];
+
+#[derive(Clone, Copy)]
+enum Hash {
+    Sha256,
+    Sha384,
+    Sha512,
+}
+
+impl Hash {
+    fn of(self, message: &[u8]) -> Vec<u8> {
+        match self {
+            Hash::Sha256 => Sha256::digest(message).to_vec(),
+            Hash::Sha384 => Sha384::digest(message).to_vec(),
+            Hash::Sha512 => Sha512::digest(message).to_vec(),
+        }
+    }
+
+    /// Last byte of its object identifier.
+    fn number(self) -> u8 {
+        match self {
+            Hash::Sha256 => 1,
+            Hash::Sha384 => 2,
+            Hash::Sha512 => 3,
+        }
+    }
+}
+
+/// Verifies the signature of a message.
+pub(super) fn verify(
+    key: &PublicKey,
+    algorithm: &AlgorithmIdentifierOwned,
+    message: &[u8],
+    signature: &[u8],
+) -> Verdict {
+    let is_named = |(oid, ..): &&(&str, _, _)| algorithm.oid == ObjectIdentifier::new_unwrap(oid);
+    let hashed = HASHED.iter().find(is_named);
+    let is_ed25519 = algorithm.oid == ED25519;
+    let is_good = match (key, hashed) {
+        (PublicKey::Rsa { modulus, exponent }, Some((_, KeyKind::Rsa, hash))) => {
+            is_rsa([modulus, exponent], *hash, message, signature)
+        }
+        (PublicKey::P256(key), Some((_, KeyKind::Ec, hash))) => {
+            p256::ecdsa::Signature::from_der(signature).is_ok_and(|signature| {
+                let key = p256::ecdsa::VerifyingKey::from(key);
+                key.verify_prehash(&hash.of(message), &signature).is_ok()
+            })
+        }
+        (PublicKey::P384(key), Some((_, KeyKind::Ec, hash))) => {
+            p384::ecdsa::Signature::from_der(signature).is_ok_and(|signature| {
+                let key = p384::ecdsa::VerifyingKey::from(key);
+                key.verify_prehash(&hash.of(message), &signature).is_ok()
+            })
+        }
+        (PublicKey::Ed25519(key), None) if is_ed25519 => {
+            let key = ed25519_dalek::VerifyingKey::from_bytes(key);
+            let signature = ed25519_dalek::Signature::from_slice(signature);
+            key.is_ok_and(|key| signature.is_ok_and(|it| key.verify(message, &it).is_ok()))
+        }
+        (PublicKey::Other(_), _) => return Verdict::Unsupported,
+        (_, None) if !is_ed25519 => return Verdict::Unsupported,
+        // A key of one algorithm did not make a signature of another.
+        (
+            PublicKey::Rsa { .. } | PublicKey::P256(_) | PublicKey::P384(_) | PublicKey::Ed25519(_),
+            _,
+        ) => false,
+    };
+    if is_good { Verdict::Good } else { Verdict::Bad }
+}
+
+/// RSASSA-PKCS1-v1_5 (RFC 8017, 8.2.2): the power of the signature is the padded hash.
+fn is_rsa(key: [&Vec<u8>; 2], hash: Hash, message: &[u8], signature: &[u8]) -> bool {
+    let [modulus, exponent] = key.map(|number| BigUint::from_bytes_be(number));
+    let power = BigUint::from_bytes_be(signature);
+    let length = key[0].len();
+    let hashed = hash.of(message);
+    let size = u8::try_from(hashed.len()).expect("a hash is short");
+    let mut expected = vec![0x30, size + 17, 0x30, 13, 6, 9];
+    expected.extend([0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, hash.number()]);
+    expected.extend([5, 0, 4, size]);
+    expected.extend(hashed);
+    // At least eight bytes of padding, and the three around it.
+    let Some(padding) = length.checked_sub(expected.len() + 3).filter(|it| *it >= 8) else {
+        return false;
+    };
+    let padded = [vec![0, 1], vec![0xff; padding], vec![0], expected].concat();
+    signature.len() == length
+        && power < modulus
+        && power.modpow(&exponent, &modulus) == BigUint::from_bytes_be(&padded)
+}
