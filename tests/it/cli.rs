@@ -7,6 +7,7 @@ mod alone;
 #[cfg(unix)]
 mod baselines;
 mod blame;
+mod certificates;
 mod cloud_config;
 mod comparison;
 mod consequences;

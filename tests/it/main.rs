@@ -13,6 +13,8 @@
 )]
 
 mod action;
+#[cfg(target_os = "linux")]
+mod certificates;
 mod cli;
 mod cloud_init;
 mod config;

@@ -262,14 +262,11 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
     fn write_headline(&self, out: &mut dyn Write) -> io::Result<()> {
         let headline = &self.story.headline;
         self.write_badge(out)?;
-        let is_whole = self.options.detail == Detail::Whole;
-        let certificates = headline.no_certificates.as_ref().filter(|_| is_whole);
         let figures = headline
             .switches
             .iter()
-            .chain(&headline.figures)
+            .chain(self.figures())
             .chain(&headline.findings)
-            .chain(certificates)
             .cloned();
         let sides =
             (self.story.report.comparison.is_some()).then(|| self.sides(&self.story.header));
@@ -287,6 +284,14 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         writeln!(out)
     }
 
+    /// Figures of the run, with those that only a detailed report has.
+    fn figures(&self) -> impl Iterator<Item = &StyledText> {
+        let headline = &self.story.headline;
+        let is_whole = self.options.detail == Detail::Whole;
+        let detailed = headline.no_certificates.iter().filter(move |_| is_whole);
+        headline.figures.iter().chain(detailed)
+    }
+
     fn sides(&self, header: &[(&str, StyledText)]) -> StyledText {
         let sides = header.iter().map(|(word, text)| {
             StyledText::of(TextRole::Dim, format!("{word} ")).join(text.clone())
@@ -300,7 +305,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
         let badge = headline
             .badge
             .map(|(badge, role)| StyledText::of(role, badge).and("  "));
-        let figures = headline.figures.iter().chain(&headline.findings).cloned();
+        let figures = self.figures().chain(&headline.findings).cloned();
         let figures = std::iter::once(headline.reason.clone()).chain(figures);
         let text = StyledText::list(
             figures.chain([self.sides(&self.story.header)]),
@@ -498,7 +503,7 @@ impl<'a, 'r> TerminalPage<'a, 'r> {
     /// Returns the closing verdict, with the indentation of its further lines.
     fn closing(&self) -> (StyledText, &'static str) {
         let headline = &self.story.headline;
-        let parts = std::iter::once(&headline.reason).chain(&headline.figures);
+        let parts = std::iter::once(&headline.reason).chain(self.figures());
         let text = StyledText::list(parts.cloned(), self.signs.between);
         match headline.badge {
             Some((badge, role)) => (StyledText::of(role, badge).and("  ").join(text), "      "),

@@ -6,6 +6,7 @@
 //! they fail where the corpus is missing.
 
 mod blame;
+mod certificates;
 mod changes;
 mod cloud_init;
 mod cloud_init_findings;
