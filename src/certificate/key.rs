@@ -1,7 +1,7 @@
 //! Public keys, from certificates and from private keys.
 
 use p256::pkcs8::{AssociatedOid as _, ObjectIdentifier, PrivateKeyInfoRef};
-use x509_cert::der::asn1::{OctetStringRef, UintRef};
+use x509_cert::der::asn1::{AnyRef, OctetStringRef, UintRef};
 use x509_cert::der::{Decode as _, Encode as _};
 use x509_cert::spki::SubjectPublicKeyInfoOwned;
 
@@ -31,7 +31,7 @@ impl PublicKey {
         match info.algorithm.oid {
             RSA => {
                 let numbers = Vec::<UintRef<'_>>::from_der(key).ok()?;
-                Self::rsa(numbers.first()?, numbers.get(1)?)
+                Some(Self::rsa([numbers.first()?, numbers.get(1)?]))
             }
             EC => match parameters?.decode_as::<ObjectIdentifier>().ok()? {
                 p256::NistP256::OID => {
@@ -49,51 +49,61 @@ impl PublicKey {
         }
     }
 
-    /// The public key of a private key under a PEM label. `None` if the private key is damaged,
-    /// `Some(None)` if its algorithm is not supported.
-    pub(super) fn of_private(label: &str, content: &[u8]) -> Option<Option<Self>> {
+    /// The public key of a private key under a PEM label; `None` if its algorithm is not supported.
+    ///
+    /// # Errors
+    /// If the private key is damaged.
+    pub(super) fn of_private(label: &str, content: &[u8]) -> Result<Option<Self>, DamagedKey> {
         match label {
-            "RSA PRIVATE KEY" => Self::of_rsa(content).map(Some),
-            "EC PRIVATE KEY" => Self::of_ec(content),
-            _ => {
-                let info = PrivateKeyInfoRef::try_from(content).ok()?;
-                match info.algorithm.oid {
-                    RSA => Self::of_rsa(info.private_key.as_bytes()).map(Some),
-                    EC => Self::of_ec(content),
-                    ED25519 => {
-                        let seed = info.private_key.as_bytes();
-                        let seed = <&OctetStringRef>::from_der(seed).ok()?;
-                        let seed = seed.as_bytes().try_into().ok()?;
-                        let key = ed25519_dalek::SigningKey::from_bytes(seed).verifying_key();
-                        Some(Some(Self::Ed25519(key.to_bytes())))
-                    }
-                    _ => Some(None),
-                }
-            }
+            "RSA PRIVATE KEY" => return Self::of_rsa(content).map(Some).ok_or(DamagedKey),
+            "EC PRIVATE KEY" => return Self::of_ec(content),
+            _ => {}
+        }
+        let info = PrivateKeyInfoRef::try_from(content).map_err(|_| DamagedKey)?;
+        match info.algorithm.oid {
+            RSA => Self::of_rsa(info.private_key.as_bytes())
+                .map(Some)
+                .ok_or(DamagedKey),
+            EC => Self::of_ec(content),
+            ED25519 => Self::of_ed25519(info.private_key.as_bytes())
+                .map(Some)
+                .ok_or(DamagedKey),
+            _ => Ok(None),
         }
     }
 
-    fn rsa(modulus: &UintRef<'_>, exponent: &UintRef<'_>) -> Option<Self> {
-        let [modulus, exponent] = [modulus, exponent].map(|number| number.as_bytes().to_vec());
-        Some(Self::Rsa { modulus, exponent })
+    fn rsa(numbers: [&UintRef<'_>; 2]) -> Self {
+        let [modulus, exponent] = numbers.map(|number| number.as_bytes().to_vec());
+        Self::Rsa { modulus, exponent }
     }
 
     /// The public key in an RSA private key.
     fn of_rsa(content: &[u8]) -> Option<Self> {
         let numbers = Vec::<UintRef<'_>>::from_der(content).ok()?;
-        Self::rsa(numbers.get(1)?, numbers.get(2)?)
+        Some(Self::rsa([numbers.get(1)?, numbers.get(2)?]))
+    }
+
+    fn of_ed25519(content: &[u8]) -> Option<Self> {
+        let seed = <&OctetStringRef>::from_der(content).ok()?;
+        let seed = seed.as_bytes().try_into().ok()?;
+        let key = ed25519_dalek::SigningKey::from_bytes(seed).verifying_key();
+        Some(Self::Ed25519(key.to_bytes()))
     }
 
     /// The public key of a private key on a supported curve, in SEC1 or PKCS#8.
-    fn of_ec(content: &[u8]) -> Option<Option<Self>> {
+    fn of_ec(content: &[u8]) -> Result<Option<Self>, DamagedKey> {
         if let Ok(key) = p256::SecretKey::from_der(content) {
-            return Some(Some(Self::P256(key.public_key())));
+            return Ok(Some(Self::P256(key.public_key())));
         }
         if let Ok(key) = p384::SecretKey::from_der(content) {
-            return Some(Some(Self::P384(key.public_key())));
+            return Ok(Some(Self::P384(key.public_key())));
         }
         // Another curve, or damaged.
-        Vec::<x509_cert::der::asn1::AnyRef<'_>>::from_der(content).ok()?;
-        Some(None)
+        Vec::<AnyRef<'_>>::from_der(content)
+            .map(|_| None)
+            .map_err(|_| DamagedKey)
     }
 }
+
+/// A private key that cannot be read.
+pub(super) struct DamagedKey;

@@ -7,7 +7,8 @@ mod signature;
 mod time;
 
 use x509_cert::certificate::{CertificateInner, Raw, Version};
-use x509_cert::der::{Decode as _, Encode as _};
+use x509_cert::der::asn1::ObjectIdentifier;
+use x509_cert::der::{Decode as _, Header, Reader as _, SliceReader};
 use x509_cert::ext::pkix::{
     AuthorityKeyIdentifier, BasicConstraints, KeyUsage, SubjectKeyIdentifier,
 };
@@ -38,19 +39,20 @@ pub(crate) fn items(text: &str) -> Vec<(usize, Item)> {
 }
 
 fn item(block: &pem::Block<'_>) -> Option<Item> {
-    let content = block.content.as_deref();
     Some(match block.label {
-        "CERTIFICATE" | "X509 CERTIFICATE" | "TRUSTED CERTIFICATE" => content
-            .and_then(Certificate::parse)
+        "CERTIFICATE" | "X509 CERTIFICATE" | "TRUSTED CERTIFICATE" => block
+            .content()
+            .and_then(|content| Certificate::parse(&content))
             .map_or(Item::UnreadableCertificate, |it| {
                 Item::Certificate(Box::new(it))
             }),
         "ENCRYPTED PRIVATE KEY" => Item::EncryptedKey,
-        "PRIVATE KEY" | "RSA PRIVATE KEY" | "EC PRIVATE KEY" if block.is_encrypted => {
+        "PRIVATE KEY" | "RSA PRIVATE KEY" | "EC PRIVATE KEY" if block.is_encrypted() => {
             Item::EncryptedKey
         }
-        "PRIVATE KEY" | "RSA PRIVATE KEY" | "EC PRIVATE KEY" => content
-            .and_then(|content| PublicKey::of_private(block.label, content))
+        "PRIVATE KEY" | "RSA PRIVATE KEY" | "EC PRIVATE KEY" => block
+            .content()
+            .and_then(|content| PublicKey::of_private(block.label, &content).ok())
             .map_or(Item::UnreadableKey, Item::Key),
         _ => return None,
     })
@@ -60,8 +62,8 @@ fn item(block: &pem::Block<'_>) -> Option<Item> {
 pub(crate) struct Certificate {
     /// First and last second of its validity, since 1970.
     validity: [u64; 2],
-    subject: String,
-    issuer: String,
+    subject: CanonicalName,
+    issuer: CanonicalName,
     key: PublicKey,
     subject_key: Option<Vec<u8>>,
     issuer_key: Option<Vec<u8>>,
@@ -69,7 +71,10 @@ pub(crate) struct Certificate {
     pub(crate) is_authority: bool,
     /// Maximum number of authorities below it in a path.
     pub(crate) max_authorities_below: Option<u8>,
-    parsed: CertificateInner<Raw>,
+    /// The signed part of its encoding, and its signature.
+    signed: Vec<u8>,
+    algorithm: ObjectIdentifier,
+    signature: Vec<u8>,
 }
 
 impl Certificate {
@@ -101,7 +106,9 @@ impl Certificate {
                 .map(|key| key.into_bytes().into()),
             is_authority,
             max_authorities_below: basic.and_then(|(_, basic)| basic.path_len_constraint),
-            parsed,
+            signed: signed_part(content).ok()?.to_vec(),
+            algorithm: parsed.signature_algorithm().oid,
+            signature: parsed.signature().as_bytes()?.to_vec(),
         })
     }
 
@@ -140,17 +147,12 @@ impl Certificate {
         if !self.names(authority) || is_other_key {
             return Verdict::Bad;
         }
-        let Some(signature) = self.parsed.signature().as_bytes() else {
-            return Verdict::Bad;
-        };
-        // Strict DER has one encoding, so this is the signed text.
-        let signed = self
-            .parsed
-            .tbs_certificate()
-            .to_der()
-            .expect("a parsed certificate has an encoding");
-        let algorithm = self.parsed.signature_algorithm();
-        signature::verify(&authority.key, algorithm, &signed, signature)
+        signature::verify(
+            &authority.key,
+            self.algorithm,
+            &self.signed,
+            &self.signature,
+        )
     }
 
     /// Whether it was made for the private key of this public key.
@@ -159,8 +161,21 @@ impl Certificate {
     }
 }
 
-/// A name in the form in which names are compared: without case and repeated spaces.
-fn canonical(name: &Name) -> String {
-    let text = name.to_string().to_lowercase();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// The part of a certificate that is signed, with its tag.
+fn signed_part(content: &[u8]) -> Result<&[u8], x509_cert::der::Error> {
+    let mut reader = SliceReader::new(content)?;
+    Header::decode(&mut reader)?;
+    reader.tlv_bytes()
+}
+
+/// A name in the form in which names are compared: attributes without case and repeated spaces.
+type CanonicalName = Vec<(ObjectIdentifier, Vec<u8>)>;
+
+fn canonical(name: &Name) -> CanonicalName {
+    let attributes = name.iter().map(|attribute| {
+        let words = attribute.value.value().split(u8::is_ascii_whitespace);
+        let words: Vec<&[u8]> = words.filter(|word| !word.is_empty()).collect();
+        (attribute.oid, words.join(&b' ').to_ascii_lowercase())
+    });
+    attributes.collect()
 }

@@ -21,47 +21,44 @@ pub(super) struct Block<'t> {
     pub(super) start: usize,
     /// Kind of its content.
     pub(super) label: &'t str,
-    /// Whether its header says that it is encrypted.
-    pub(super) is_encrypted: bool,
-    /// Decoded content; `None` if the block is damaged.
-    pub(super) content: Option<Vec<u8>>,
+    /// Lines between the first and the last; `None` if the last is missing.
+    lines: Option<&'t str>,
 }
 
 /// Blocks whose first line begins a line of the text, which may be indented.
 pub(super) fn blocks(text: &str) -> impl Iterator<Item = Block<'_>> {
     let starts = text.match_indices(BEGIN).map(|(at, _)| at);
-    let begins_line = |at: &usize| text[..*at].trim_end_matches([' ', '\t']).ends_with('\n');
-    starts
-        .filter(move |at| text[..*at].trim().is_empty() || begins_line(at))
-        .filter_map(|start| block(text, start))
+    let begins_line = |at: &usize| {
+        let before = text[..*at].trim_end_matches([' ', '\t']);
+        before.is_empty() || before.ends_with('\n')
+    };
+    starts.filter(begins_line).map(|start| block(text, start))
 }
 
-fn block(text: &str, start: usize) -> Option<Block<'_>> {
-    let mut lines = text[start..].lines().map(str::trim);
-    let label = lines
-        .next()?
-        .strip_prefix(BEGIN)?
-        .trim_end_matches('-')
-        .trim_end();
-    let mut body = String::new();
-    let mut headers = Vec::new();
-    let end = lines.find(|line| {
-        if line.contains(':') {
-            headers.push(*line);
-        } else if !line.starts_with(DASHES) {
-            body.push_str(line);
-        }
-        line.starts_with(DASHES)
-    });
-    let is_closed = end.is_some_and(|line| {
-        line.strip_prefix(END)
-            .and_then(|line| line.strip_suffix(DASHES))
-            == Some(label)
-    });
-    Some(Block {
+fn block(text: &str, start: usize) -> Block<'_> {
+    let rest = &text[start + BEGIN.len()..];
+    let (first, rest) = rest.split_once('\n').unwrap_or((rest, ""));
+    let label = first.trim_end().trim_end_matches('-').trim_end();
+    let (lines, last) = rest.split_once(DASHES).unzip();
+    let end = last.unwrap_or_default().lines().next().unwrap_or_default();
+    let is_closed = end.trim_end() == format!("{}{label}{DASHES}", &END[DASHES.len()..]);
+    Block {
         start,
         label,
-        is_encrypted: headers.iter().any(|header| header.ends_with("ENCRYPTED")),
-        content: BASE64.decode(body).ok().filter(|_| is_closed),
-    })
+        lines: lines.filter(|_| is_closed),
+    }
+}
+
+impl Block<'_> {
+    /// Whether a header says that the content is encrypted.
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.lines.is_some_and(|lines| lines.contains(",ENCRYPTED"))
+    }
+
+    /// Decoded content; `None` if the block is damaged.
+    pub(super) fn content(&self) -> Option<Vec<u8>> {
+        let lines = self.lines?.bytes();
+        let letters: Vec<u8> = lines.filter(|it| !it.is_ascii_whitespace()).collect();
+        BASE64.decode(letters).ok()
+    }
 }

@@ -4,8 +4,7 @@ use ed25519_dalek::Verifier as _;
 use num_bigint::BigUint;
 use p256::ecdsa::signature::hazmat::PrehashVerifier as _;
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
-use x509_cert::der::oid::ObjectIdentifier;
-use x509_cert::spki::AlgorithmIdentifierOwned;
+use x509_cert::der::asn1::ObjectIdentifier;
 
 use super::key::{ED25519, PublicKey};
 
@@ -26,14 +25,18 @@ enum KeyKind {
 }
 
 /// Algorithms that sign a hash.
-const HASHED: [(&str, KeyKind, Hash); 6] = [
-    ("1.2.840.113549.1.1.11", KeyKind::Rsa, Hash::Sha256),
-    ("1.2.840.113549.1.1.12", KeyKind::Rsa, Hash::Sha384),
-    ("1.2.840.113549.1.1.13", KeyKind::Rsa, Hash::Sha512),
-    ("1.2.840.10045.4.3.2", KeyKind::Ec, Hash::Sha256),
-    ("1.2.840.10045.4.3.3", KeyKind::Ec, Hash::Sha384),
-    ("1.2.840.10045.4.3.4", KeyKind::Ec, Hash::Sha512),
+const HASHED: [(ObjectIdentifier, KeyKind, Hash); 6] = [
+    (oid("1.2.840.113549.1.1.11"), KeyKind::Rsa, Hash::Sha256),
+    (oid("1.2.840.113549.1.1.12"), KeyKind::Rsa, Hash::Sha384),
+    (oid("1.2.840.113549.1.1.13"), KeyKind::Rsa, Hash::Sha512),
+    (oid("1.2.840.10045.4.3.2"), KeyKind::Ec, Hash::Sha256),
+    (oid("1.2.840.10045.4.3.3"), KeyKind::Ec, Hash::Sha384),
+    (oid("1.2.840.10045.4.3.4"), KeyKind::Ec, Hash::Sha512),
 ];
+
+const fn oid(text: &str) -> ObjectIdentifier {
+    ObjectIdentifier::new_unwrap(text)
+}
 
 #[derive(Clone, Copy)]
 enum Hash {
@@ -64,15 +67,18 @@ impl Hash {
 /// Verifies the signature of a message.
 pub(super) fn verify(
     key: &PublicKey,
-    algorithm: &AlgorithmIdentifierOwned,
+    algorithm: ObjectIdentifier,
     message: &[u8],
     signature: &[u8],
 ) -> Verdict {
-    let is_named = |(oid, ..): &&(&str, _, _)| algorithm.oid == ObjectIdentifier::new_unwrap(oid);
-    let hashed = HASHED.iter().find(is_named);
-    let is_ed25519 = algorithm.oid == ED25519;
+    let hashed = HASHED.iter().find(|(oid, ..)| algorithm == *oid);
+    let is_ed25519 = algorithm == ED25519;
     let is_good = match (key, hashed) {
         (PublicKey::Rsa { modulus, exponent }, Some((_, KeyKind::Rsa, hash))) => {
+            // Larger numbers, which OpenSSL refuses too, would take seconds.
+            if modulus.len() > MAX_MODULUS_BYTES || exponent.len() > MAX_EXPONENT_BYTES {
+                return Verdict::Unsupported;
+            }
             is_rsa([modulus, exponent], *hash, message, signature)
         }
         (PublicKey::P256(key), Some((_, KeyKind::Ec, hash))) => {
@@ -103,6 +109,9 @@ pub(super) fn verify(
     if is_good { Verdict::Good } else { Verdict::Bad }
 }
 
+const MAX_MODULUS_BYTES: usize = 2048;
+const MAX_EXPONENT_BYTES: usize = 8;
+
 /// RSASSA-PKCS1-v1_5 (RFC 8017, 8.2.2): the power of the signature is the padded hash.
 fn is_rsa(key: [&Vec<u8>; 2], hash: Hash, message: &[u8], signature: &[u8]) -> bool {
     let [modulus, exponent] = key.map(|number| BigUint::from_bytes_be(number));
@@ -120,6 +129,20 @@ fn is_rsa(key: [&Vec<u8>; 2], hash: Hash, message: &[u8], signature: &[u8]) -> b
     };
     let padded = [vec![0, 1], vec![0xff; padding], vec![0], expected].concat();
     signature.len() == length
+        && exponent.bits() > 1
         && power < modulus
-        && power.modpow(&exponent, &modulus) == BigUint::from_bytes_be(&padded)
+        && raised(&power, &exponent, &modulus) == BigUint::from_bytes_be(&padded)
+}
+
+/// A power modulo a number. Exponents are small, so the tables of `modpow` would be made for nothing.
+fn raised(base: &BigUint, exponent: &BigUint, modulus: &BigUint) -> BigUint {
+    let bits = (0..exponent.bits()).rev().skip(1);
+    bits.fold(base.clone(), |power, bit| {
+        let square = &power * &power % modulus;
+        if exponent.bit(bit) {
+            square * base % modulus
+        } else {
+            square
+        }
+    })
 }

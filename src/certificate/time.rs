@@ -77,7 +77,7 @@ impl FromStr for CheckTime {
         let instant = || {
             let (local, zone) = text.split_at_checked(19)?;
             let local = seconds(&format!("{local}Z"))?;
-            Some(local.checked_sub_signed(offset(zone)?)?)
+            local.checked_add_signed(-offset(zone)?)
         };
         let instant = || {
             instant().map(|at| Self {

@@ -13,7 +13,7 @@ use super::{AcceptedBy, CheckedSite, NameAndType, Plan, Scope, Which, Work};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::render::FileSet;
-use crate::rules::{self, CertificateTally, FailedStep, RuleOptions};
+use crate::rules::{self, CertificateTally, FailedStep, KnownPem, RuleOptions};
 use crate::source::{
     FileId, ReadError, RepoPath, Source, SourceMap, Span, TextFault, Tree, offset,
 };
@@ -163,6 +163,8 @@ pub(super) struct Loaded {
     known: KnownFiles,
     /// Schemas in the files.
     pub(super) schemas: Schemas,
+    /// Strings with certificates in them.
+    pub(super) pem: KnownPem,
     in_repository: bool,
     pub(super) work: Work,
     /// Settings of the rules; no rule is selected in a run without findings.
@@ -616,6 +618,7 @@ impl Loaded {
             base: None,
             known,
             schemas: schemas.with_groups(configured.groups(configuration)),
+            pem: KnownPem::default(),
             in_repository: matches!(plan.scope, Scope::Repository { .. }),
             work,
             settings: settings(plan, work),

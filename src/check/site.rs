@@ -509,6 +509,7 @@ impl<'a> Related<'a> {
             rendered,
             deployment,
             certificates,
+            pem: &loaded.pem,
             schemas: &loaded.schemas,
             settings: &loaded.settings,
             are_shown: true,

@@ -1,6 +1,9 @@
 //! Certificates and private keys in the outputs of a site, which several rules judge.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use smol_str::SmolStr;
 
 use super::{SiteFacts, leftover_placeholder};
 use crate::certificate::{BEGIN, Certificate, Item, Verdict, items};
@@ -24,18 +27,61 @@ pub(crate) struct SiteCertificates {
     pub(super) pairs: Vec<KeyPair>,
     /// Documents of certificates that contain none.
     pub(super) empty: Vec<DocId>,
-    /// Documents whose certificates are encrypted, by their places.
+    /// Documents whose certificates or private keys are encrypted, by their places.
     encrypted: BTreeSet<Span>,
+}
+
+/// What a run knows of strings with PEM: several sites, both sides of a comparison, and sites without
+/// an edit have the same ones.
+#[derive(Default)]
+pub(crate) struct KnownPem {
+    items: Mutex<HashMap<SmolStr, Arc<[NumberedItem]>, FastHash>>,
+    verdicts: Mutex<HashMap<TextPlaces, Verdict, FastHash>>,
+}
+
+/// Two certificates, each by its string and its block there.
+type TextPlaces = [(SmolStr, usize); 2];
+
+type FastHash = foldhash::fast::RandomState;
+
+/// Number of a block in its string, and its content.
+type NumberedItem = (usize, Item);
+
+impl KnownPem {
+    fn items(&self, text: &SmolStr) -> Arc<[NumberedItem]> {
+        if let Some(known) = locked(&self.items).get(text) {
+            return known.clone();
+        }
+        let number = |start: usize| text[..start].matches(BEGIN).count();
+        let read = items(text).into_iter();
+        let read: Arc<[NumberedItem]> = read.map(|(start, it)| (number(start), it)).collect();
+        locked(&self.items).insert(text.clone(), read.clone());
+        read
+    }
+
+    /// Whether the second of two certificates signed the first one.
+    fn verdict(&self, places: TextPlaces, [certificate, authority]: [&Certificate; 2]) -> Verdict {
+        if let Some(known) = locked(&self.verdicts).get(&places) {
+            return *known;
+        }
+        let verdict = certificate.is_issued_by(authority);
+        locked(&self.verdicts).insert(places, verdict);
+        verdict
+    }
+}
+
+fn locked<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A string with PEM.
 struct PemText {
+    text: SmolStr,
     at: Span,
     is_secret: bool,
     /// Documents that contain it, and where.
     uses: Vec<(DocId, Location)>,
-    /// Number of each block in the string, and its content.
-    items: Vec<(usize, Item)>,
+    items: Arc<[NumberedItem]>,
 }
 
 /// Place of a certificate or key: index of its string, and of its block there.
@@ -111,12 +157,13 @@ impl SiteCertificates {
             empty: Vec::new(),
             encrypted: BTreeSet::new(),
         };
-        let mut known: HashMap<(Span, &str), usize, foldhash::fast::RandomState> =
-            HashMap::default();
+        let mut known: HashMap<(Span, &SmolStr), usize, FastHash> = HashMap::default();
         let outputs = facts.site.iter();
         for (doc, document) in outputs.filter(|(doc, _)| facts.site.is_output(*doc)) {
             let is_certificate = is_certificate(&document.key.schema);
-            if is_certificate && document.wrapped_encrypted {
+            let schemas = AUTHORITY.iter().chain(&CERTIFICATE);
+            let is_of_pki = schemas.into_iter().any(|it| *it == &*document.key.schema);
+            if is_of_pki && document.wrapped_encrypted {
                 site.encrypted.insert(document.span);
                 continue;
             }
@@ -137,11 +184,19 @@ impl SiteCertificates {
                 .into_iter()
                 .map(|place| {
                     let node = place.get(data).expect("the place was found in the data");
-                    let text = node.as_str().expect("only strings were found");
+                    let Value::String(text) = &node.value else {
+                        unreachable!("only strings were found");
+                    };
                     let next = site.texts.len();
                     let index = *known.entry((node.span, text)).or_insert(next);
                     if index == next {
-                        site.texts.push(PemText::of(node, text));
+                        site.texts.push(PemText {
+                            text: text.clone(),
+                            at: node.span,
+                            is_secret: node.secret,
+                            uses: Vec::new(),
+                            items: facts.pem.items(text),
+                        });
                     }
                     site.texts[index].uses.push((doc, place.clone()));
                     (place, index)
@@ -295,9 +350,10 @@ impl SiteCertificates {
                     .collect(),
                 None => named.collect::<Vec<_>>(),
             };
-            let verdicts = authorities.iter().map(|(at, authority)| {
-                let verdict = certificate.is_issued_by(authority);
-                (verdict, *at)
+            let verdicts = authorities.iter().map(|(authority, other)| {
+                let places =
+                    [at, *authority].map(|[text, item]| (self.texts[text].text.clone(), item));
+                (facts.pem.verdict(places, [certificate, other]), *authority)
             });
             let best = verdicts.min_by_key(|(verdict, _)| *verdict);
             IssuedCertificate {
@@ -439,11 +495,12 @@ impl SiteCertificates {
         facts.shown_place(data, place)
     }
 
-    /// Line at which it begins.
+    /// Line at which it begins, or its string if that is secret.
     pub(super) fn line(&self, facts: &SiteFacts<'_>, at: ItemPlace) -> Span {
         let span = self.texts[at[0]].at;
         let text = facts.sources.slice(span);
-        let start = text.match_indices(BEGIN).nth(self.number(at));
+        let mut starts = text.match_indices(BEGIN).filter(|_| !self.is_secret(at));
+        let start = starts.nth(self.number(at));
         let start = start.map_or(span.start, |(start, _)| span.start + offset(start));
         facts.first_line(Span::new(span.file, start, span.end))
     }
@@ -485,19 +542,6 @@ impl SiteCertificates {
             finding = finding.note(format!("used in {} places", users.len()));
         }
         finding
-    }
-}
-
-impl PemText {
-    fn of(node: &Node, text: &str) -> Self {
-        let number = |start: usize| text[..start].matches(BEGIN).count();
-        let items = items(text).into_iter();
-        Self {
-            at: node.span,
-            is_secret: node.secret,
-            uses: Vec::new(),
-            items: items.map(|(start, item)| (number(start), item)).collect(),
-        }
     }
 }
 

@@ -205,7 +205,7 @@ mod plain_scalars;
 mod reach;
 mod update_manifest_default;
 
-pub(crate) use certificates::{CertificateState, CertificateTally, SiteCertificates};
+pub(crate) use certificates::{CertificateState, CertificateTally, KnownPem, SiteCertificates};
 pub(crate) use cloud_init::{UserDataFacts, report_user_data};
 pub(crate) use config_changed::report_changed_configuration;
 pub(crate) use correction::{Correction, corrections};
@@ -603,6 +603,8 @@ pub(crate) struct SiteFacts<'a> {
     pub(crate) rendered: &'a Rendered,
     /// The outputs that are deployed; empty until a rule needs them.
     pub(crate) deployment: &'a OnceLock<Deployment>,
+    /// Strings with PEM of the run.
+    pub(crate) pem: &'a KnownPem,
     /// Its certificates; empty until a rule needs them.
     pub(crate) certificates: &'a OnceLock<SiteCertificates>,
     /// Schemas of the run.

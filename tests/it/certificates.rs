@@ -212,7 +212,8 @@ impl Chain {
         let usage = "keyUsage=critical,keyCertSign,cRLSign";
         let identifiers = "subjectKeyIdentifier=hash";
         // Some authorities have only the first extension.
-        let extensions = &[basic, usage, identifiers][..if round % 2 == 0 { 3 } else { 1 }];
+        let extensions =
+            &[basic, usage, identifiers][..if round.is_multiple_of(2) { 3 } else { 1 }];
         self_signed("root.pem", &root_key, extensions);
         let signed =
             |name: &str, key: &str, (issuer, issuer_key): (&str, &str), extensions: &str| {
@@ -248,7 +249,7 @@ impl Chain {
             _ => issuer,
         };
         let server_key = keys.path((upper + lower) % 5, 2);
-        let extensions = if round % 2 == 0 {
+        let extensions = if round.is_multiple_of(2) {
             "basicConstraints=CA:FALSE\nauthorityKeyIdentifier=keyid\nsubjectAltName=DNS:example.org\n"
         } else {
             "basicConstraints=CA:FALSE\n"
@@ -279,7 +280,7 @@ impl Chain {
         };
         let traditional = format!("{number}.key");
         // Some of the keys are in the older format, which Ed25519 does not have.
-        let key = if round % 2 == 0 || (upper + lower) % 5 == 3 {
+        let key = if round.is_multiple_of(2) || (upper + lower) % 5 == 3 {
             fs::read_to_string(&key).unwrap()
         } else {
             made(

@@ -260,7 +260,15 @@ fn charts_that_lose_their_pins_come_with_their_edits() {
     assert_screen(
         "charts",
         &clone(),
-        &["lint", "--from", "012a883^", "--to", "012a883"],
+        &[
+            "lint",
+            "--from",
+            "012a883^",
+            "--to",
+            "012a883",
+            "--ignore",
+            "certificates",
+        ],
         &[
             "PASS no new findings · removes 72 values in 6 outputs · 32 outputs leave a pinned revision \
              or image",
@@ -285,7 +293,15 @@ fn renewed_certificates_are_one_entry_beside_the_charts_that_use_them() {
     assert_screen(
         "certificates",
         &clone(),
-        &["lint", "--from", "9964b93^", "--to", "9964b93"],
+        &[
+            "lint",
+            "--from",
+            "9964b93^",
+            "--to",
+            "9964b93",
+            "--now",
+            "2026-11-30",
+        ],
         &[
             "91 of 404 outputs changed in 1 of 6 sites, 7 of them deployed · 5 sites out of reach, not \
              read · 9",
@@ -328,7 +344,7 @@ fn edits_that_interact_are_listed_at_the_values_of_each_output() {
     assert_screen(
         "interacting",
         &sandbox,
-        &["lint", "--since", "HEAD"],
+        &["lint", "--since", "HEAD", "--ignore", "certificates"],
         &[
             "FAIL 1 new error: `neutron` has no `chart_name`, `namespace`, `release`, `source`",
             "removes 428 values in 12 outputs",
@@ -348,7 +364,15 @@ fn labels_of_many_documents_are_one_entry() {
     assert_screen(
         "labels",
         &clone(),
-        &["lint", "--from", "a0b464f^", "--to", "a0b464f"],
+        &[
+            "lint",
+            "--from",
+            "a0b464f^",
+            "--to",
+            "a0b464f",
+            "--ignore",
+            "certificates",
+        ],
         &[
             "no rendered data changes; metadata of 45 of 380 outputs changed",
             "metadata of 45 outputs in airsloop",

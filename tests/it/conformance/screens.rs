@@ -64,7 +64,15 @@ fn image_in_forty_eight_lines_is_one_entry() {
     let budget = Budget { lines: 60, ..USUAL };
     let screens = Screens::of_command(
         &sandbox,
-        &["lint", "--from", "HEAD~10", "--to", "HEAD~9"],
+        &[
+            "lint",
+            "--from",
+            "HEAD~10",
+            "--to",
+            "HEAD~9",
+            "--ignore",
+            "certificates",
+        ],
         &budget,
     );
     let (full, comment) = (&screens["full"], &screens["comment"]);
@@ -104,14 +112,16 @@ fn typo_is_one_error_and_removes_nothing() {
         .count();
     assert_eq!(errors, 1, "{}", screens["github"]);
     // Without a comparison, the error that causes most others comes first.
-    let alone = sandbox.run(&["lint", "-o", "json"]).json();
+    let alone = sandbox
+        .run(&["lint", "-o", "json", "--ignore", "certificates"])
+        .json();
     let findings = alone["findings"].as_array().expect("findings");
     let follow = findings
         .iter()
         .filter(|it| !it["because_of"].is_null())
         .count();
     assert!(follow > 20, "{follow}");
-    let shown = sandbox.run(&["lint"]).stdout;
+    let shown = sandbox.run(&["lint", "--ignore", "certificates"]).stdout;
     let error = shown
         .lines()
         .find(|line| line.starts_with("error["))
@@ -159,7 +169,11 @@ fn first_push_shows_the_current_state() {
         lines: 450,
         ..USUAL
     };
-    let screens = Screens::of_command(&sandbox, &["lint", "--staged"], &budget);
+    let screens = Screens::of_command(
+        &sandbox,
+        &["lint", "--staged", "--ignore", "certificates"],
+        &budget,
+    );
     let report = screens.json();
     for list in ["edits", "outputs", "groups", "shields"] {
         assert!(
@@ -167,7 +181,9 @@ fn first_push_shows_the_current_state() {
             "{list}"
         );
     }
-    let alone = sandbox.run(&["lint", "-o", "json"]).json();
+    let alone = sandbox
+        .run(&["lint", "-o", "json", "--ignore", "certificates"])
+        .json();
     assert_eq!(report["totals"]["findings"], alone["totals"]["findings"]);
     let state = "no base to compare with: the current state is checked";
     assert!(screens["full"].contains(state), "{}", screens["full"]);
@@ -208,7 +224,11 @@ fn thousand_sites_fit_a_screen() {
         lines: 120,
         ..USUAL
     };
-    let twelve = Screens::of_command(&sandbox, &["lint", "--since", "HEAD"], &budget);
+    let twelve = Screens::of_command(
+        &sandbox,
+        &["lint", "--since", "HEAD", "--ignore", "certificates"],
+        &budget,
+    );
     let report: Json = twelve.json();
     assert_eq!(report["edits"].as_array().expect("edits").len(), 12);
     assert!(

@@ -53,7 +53,7 @@ metadata:
   storagePolicy: cleartext
   layeringDefinition:
     layer: site
-data: |
+data: | # <- unreadable-certificate
   CERTIFICATE DATA
 ---
 schema: deckhand/CertificateKey/v1
