@@ -57,8 +57,7 @@ impl Block<'_> {
 
     /// Decoded content; `None` if the block is damaged.
     pub(super) fn content(&self) -> Option<Vec<u8>> {
-        let lines = self.lines?.bytes();
-        let letters: Vec<u8> = lines.filter(|it| !it.is_ascii_whitespace()).collect();
-        BASE64.decode(letters).ok()
+        let lines: String = self.lines?.split_ascii_whitespace().collect();
+        BASE64.decode(lines).ok()
     }
 }
