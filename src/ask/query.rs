@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use globset::{Glob, GlobMatcher};
 use indexmap::IndexMap;
 
+use crate::certificate::{self, Item};
 use crate::check::{BothSides, RenderedSite};
 use crate::config::{NamedQuery, QueryKind};
 use crate::deployment::Deployment;
@@ -107,11 +108,23 @@ impl<'q> ValueQuery<'q> {
         let mut seen = HashSet::new();
         let mut values = Vec::new();
         for Selected { node, location } in self.paths(schema).flat_map(|path| path.find(&form)) {
+            let mut value = node.clone();
+            let mut columns = columns.clone();
             let image = match self.query.kind {
                 QueryKind::Any => None,
                 QueryKind::Image => match Image::of(node) {
                     None if !node.secret => continue,
                     image => image,
+                },
+                QueryKind::Certificate => match certificates(node) {
+                    None if node.secret && CERTIFICATES.contains(&schema) => None,
+                    None => continue,
+                    Some([names, begins, ends]) => {
+                        value.value = Value::String(names.into());
+                        let dates = [("not_before", begins), ("not_after", ends)];
+                        columns.splice(0..0, dates.map(|(title, date)| (title.into(), Some(date))));
+                        None
+                    }
                 },
             };
             // The repository of an image that is a mapping.
@@ -123,18 +136,53 @@ impl<'q> ValueQuery<'q> {
             let written = location.get(data).unwrap_or(node);
             let writer = site.site.document_at(written.span);
             let value = QueriedValue {
-                value: node.clone(),
+                value,
                 is_secret: node.holds_secret(),
                 written: written.clone(),
                 at: written.span,
                 layer: writer.map(|doc| site.site.document(doc).key.layer.clone()),
                 image,
-                columns: columns.clone(),
+                columns,
             };
             values.push((location, value));
         }
         values
     }
+}
+
+/// Schemas of certificates, which are listed even if they are secret.
+const CERTIFICATES: [&str; 2] = [
+    "deckhand/Certificate/v1",
+    "deckhand/CertificateAuthority/v1",
+];
+
+/// Subjects of the certificates in a text, and the first and last seconds of their validity.
+fn certificates(node: &Node) -> Option<[String; 3]> {
+    let text = node
+        .as_str()
+        .filter(|text| text.contains(certificate::BEGIN))?;
+    let items = certificate::items(text).into_iter();
+    let found = items.filter_map(|(_, item)| match item {
+        Item::Certificate(certificate) => {
+            let [begin, end] = certificate.validity();
+            Some([certificate.name, begin, end])
+        }
+        Item::UnreadableCertificate => Some([
+            "unreadable certificate".to_owned(),
+            String::new(),
+            String::new(),
+        ]),
+        Item::Key(_) | Item::UnreadableKey | Item::EncryptedKey => None,
+    });
+    let found: Vec<[String; 3]> = found.collect();
+    let joined = |at: usize| {
+        found
+            .iter()
+            .map(|it| &*it[at])
+            .collect::<Vec<_>>()
+            .join(" | ")
+    };
+    (!found.is_empty()).then(|| [0, 1, 2].map(joined))
 }
 
 /// Images that an edit changed, added or removed in a site: places with another image, places with an

@@ -63,6 +63,8 @@ pub(crate) struct Certificate {
     /// First and last second of its validity, since 1970.
     validity: [u64; 2],
     subject: CanonicalName,
+    /// The subject in the form of RFC 4514.
+    pub(crate) name: String,
     issuer: CanonicalName,
     key: PublicKey,
     subject_key: Option<Vec<u8>>,
@@ -97,6 +99,7 @@ impl Certificate {
         Some(Self {
             validity: [validity.not_before, validity.not_after]
                 .map(|time| time.to_unix_duration().as_secs()),
+            name: tbs.subject().to_string(),
             subject,
             issuer,
             key: PublicKey::of(tbs.subject_public_key_info())?,

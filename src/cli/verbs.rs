@@ -91,6 +91,7 @@ Examples:
   layercake query images --value '*/heat:*'   who uses which tag of it
   layercake query images --since main         images that your branch changes
   layercake query releases --site lab -o csv
+  layercake query certificates
   layercake query '$.values.pod.replicas.*' --schema 'armada/Chart/*'
   layercake query '$..[?@.port == 8080]' --name keystone
 

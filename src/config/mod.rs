@@ -299,6 +299,8 @@ pub(crate) enum QueryKind {
     Any,
     /// References to container images.
     Image,
+    /// Certificates in PEM.
+    Certificate,
 }
 
 /// Property that references a document.

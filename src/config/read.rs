@@ -550,6 +550,7 @@ impl ConfigReader<'_> {
                     .map_or_else(|| name.value.clone(), |it| it.value),
                 kind: match node.get("kind").and_then(Node::as_str) {
                     Some("image") => QueryKind::Image,
+                    Some("certificate") => QueryKind::Certificate,
                     Some(_) | None => QueryKind::Any,
                 },
                 columns: columns.collect(),

@@ -101,6 +101,7 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "ask",
         &[
+            "certificate",
             "check",
             "rules",
             "deployment",

@@ -272,7 +272,7 @@ impl<At> QueriedValue<At> {
     fn text(&self) -> String {
         match (&self.image, &self.value.value) {
             (Some(image), _) => image.to_string(),
-            (None, Value::String(text)) if !self.value.secret => text.to_string(),
+            (None, Value::String(text)) => text.to_string(),
             (None, _) => serde_json::to_string(&as_json(&self.value)).unwrap_or_default(),
         }
     }
@@ -314,7 +314,7 @@ pub fn write(
     }
     let names = SiteNameIndex::new(&answer.sites);
     match answer.kind {
-        QueryKind::Any => write_places(answer, &names, style, out)?,
+        QueryKind::Any | QueryKind::Certificate => write_places(answer, &names, style, out)?,
         QueryKind::Image => write_images(answer, &names, style, out)?,
     }
     let has_sites = answer.sites.iter().any(|site| site.name.is_some());
@@ -476,7 +476,7 @@ pub fn write_csv(answer: &QueryAnswer<AnswerPlace<'_>>, out: &mut dyn Write) -> 
         .collect();
     let mut titles = vec!["schema", "name", "path", "deployed_by", "sites"];
     let of_image: &[&str] = match answer.kind {
-        QueryKind::Any => &[],
+        QueryKind::Any | QueryKind::Certificate => &[],
         QueryKind::Image => &["registry", "repository", "tag", "digest"],
     };
     let of_value = ["value", "file", "line", "layer"].iter().chain(of_image);

@@ -3,6 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::{Sandbox, document};
+use crate::stored::root;
 
 fn chart(name: &str, images: &str) -> String {
     let data = format!("{{release: {name}, values: {{images: {images}}}}}");
@@ -245,6 +246,57 @@ images
 }
 
 #[test]
+fn certificates_have_their_dates() {
+    let certificates = ["expired", "valid"].map(|name| {
+        let path = root()
+            .join("tests/certificates")
+            .join(name)
+            .with_extension("pem");
+        std::fs::read_to_string(path).unwrap()
+    });
+    let sandbox = Sandbox::with_sites();
+    let data = |text: &str| Json::from(text).to_string();
+    sandbox.write(
+        "global/tls.yaml",
+        document(
+            "tls",
+            "global",
+            &format!("{{bundle: {}, words: x}}", data(&certificates.concat())),
+        ),
+    );
+    for (name, policy) in [("open", "cleartext"), ("closed", "encrypted")] {
+        let text = document(name, "global", &data(&certificates[1]));
+        let text = text
+            .replace("example/Any/v1", "deckhand/Certificate/v1")
+            .replace("cleartext", policy);
+        sandbox.write(&format!("global/{name}.yaml"), text);
+    }
+    let ran = sandbox.run(&["query", "certificates", "--site", "lab"]);
+    assert_text(
+        &ran.stdout,
+        "\
+deckhand/Certificate/v1 closed  .
+  (hidden)
+      global/closed.yaml:8 (global)
+      in lab
+deckhand/Certificate/v1 open  .
+  CN=apiserver
+      global/open.yaml:8 (global)
+      not_before: 2020-01-01T00:00:00Z · not_after: 2040-01-01T00:00:00Z
+      in lab
+example/Any/v1 tls  .bundle
+  CN=apiserver | CN=apiserver
+      global/tls.yaml:8 (global)
+      not_before: 2020-01-01T00:00:00Z | 2020-01-01T00:00:00Z · not_after: 2026-06-01T00:00:00Z |
+      2040-01-01T00:00:00Z
+      in lab
+
+3 values in 1 site, 1 of them secret
+",
+    );
+}
+
+#[test]
 fn queries_of_the_configuration_have_names() {
     let sandbox = Sandbox::with_sites();
     sandbox.write(
@@ -261,7 +313,12 @@ fn queries_of_the_configuration_have_names() {
     let list = sandbox.run(&["query"]);
     assert_text(
         &list.stdout,
-        "images    Container images\nreleases  releases\nservers   DNS servers\n",
+        "\
+certificates  Certificates, by subject, with their dates
+images        Container images
+releases      releases
+servers       DNS servers
+",
     );
     let servers = sandbox.run(&["query", "servers", "-o", "csv"]);
     assert_text(&servers.stdout.replace('\r', ""), "\
