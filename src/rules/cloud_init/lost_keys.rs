@@ -177,7 +177,7 @@ fn is_of_module(place: &Location) -> bool {
 
 fn explanation(merged: &MergedDocument<'_>) -> &'static str {
     match merged.part {
-        _ if merged.asked.is_some() => "its merge specification decides this",
+        _ if merged.asked.is_some() => "a merge specification decides this, not a default",
         Some(_) if merged.is_lower() => {
             "when files are combined, only mappings are merged: any other value of higher priority \
              replaces one of lower priority as a whole"
