@@ -1,7 +1,8 @@
 //! Verification of signatures.
 
+use crypto_bigint::modular::{BoxedMontyForm, BoxedMontyParams};
+use crypto_bigint::{BoxedUint, Odd};
 use ed25519_dalek::Verifier as _;
-use num_bigint::BigUint;
 use p256::ecdsa::signature::hazmat::PrehashVerifier as _;
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
 use x509_cert::der::asn1::ObjectIdentifier;
@@ -114,8 +115,6 @@ const MAX_EXPONENT_BYTES: usize = 8;
 
 /// RSASSA-PKCS1-v1_5 (RFC 8017, 8.2.2): the power of the signature is the padded hash.
 fn is_rsa(key: [&Vec<u8>; 2], hash: Hash, message: &[u8], signature: &[u8]) -> bool {
-    let [modulus, exponent] = key.map(|number| BigUint::from_bytes_be(number));
-    let power = BigUint::from_bytes_be(signature);
     let length = key[0].len();
     let hashed = hash.of(message);
     let size = u8::try_from(hashed.len()).expect("a hash is short");
@@ -129,20 +128,32 @@ fn is_rsa(key: [&Vec<u8>; 2], hash: Hash, message: &[u8], signature: &[u8]) -> b
     };
     let padded = [vec![0, 1], vec![0xff; padding], vec![0], expected].concat();
     signature.len() == length
-        && exponent.bits() > 1
-        && power < modulus
-        && raised(&power, &exponent, &modulus) == BigUint::from_bytes_be(&padded)
+        && raised(signature, key).is_some_and(|power| power == number(&padded))
 }
 
-/// A power modulo a number. Exponents are small, so the tables of `modpow` would be made for nothing.
-fn raised(base: &BigUint, exponent: &BigUint, modulus: &BigUint) -> BigUint {
-    let bits = (0..exponent.bits()).rev().skip(1);
-    bits.fold(base.clone(), |power, bit| {
-        let square = &power * &power % modulus;
-        if exponent.bit(bit) {
-            square * base % modulus
+/// The signature, raised to the exponent of the key modulo its modulus; `None` if that has no meaning.
+/// The exponent is public and small, so tables and equal times would cost for nothing.
+fn raised(signature: &[u8], [modulus, exponent]: [&Vec<u8>; 2]) -> Option<BoxedUint> {
+    let base = number(signature);
+    let modulus = number(modulus);
+    if base >= modulus {
+        return None;
+    }
+    let modulus = BoxedMontyParams::new_vartime(Odd::new(modulus).into_option()?);
+    let exponent = number(exponent);
+    let base = BoxedMontyForm::new(base, &modulus);
+    let bits = exponent.bit_width_vartime().checked_sub(1)?;
+    let power = (0..bits).rev().fold(base.clone(), |power, bit| {
+        let square = power.square();
+        if exponent.bit_vartime(bit) {
+            square * &base
         } else {
             square
         }
-    })
+    });
+    (bits > 0).then(|| power.retrieve())
+}
+
+fn number(bytes: &[u8]) -> BoxedUint {
+    BoxedUint::from_be_slice_vartime(bytes)
 }
