@@ -206,17 +206,18 @@ pub(crate) fn changed_images(query: &ValueQuery<'_>, both: &BothSides<'_>) -> Ve
         return rows;
     }
     let all = |side: &RenderedSite<'_>| query.of(side, &|_| true);
-    let (base, head) = of_sides([&all, &all]);
+    let (base_values, head_values) = of_sides([&all, &all]);
     let images = |values: &SiteValues| -> BTreeSet<Image> {
         let values = values.rows.iter().filter_map(|row| row.value.as_ref());
         values.filter_map(|value| value.image.clone()).collect()
     };
-    let [before, now] = [images(&base), images(&head)];
+    let [before, now] = [images(&base_values), images(&head_values)];
     rows.retain(|row| {
         let [base, head] = [&row.base, &row.value].map(|side| side.as_ref()?.image.as_ref());
         match (base, head) {
-            (None, Some(added)) => !before.contains(added),
-            (Some(removed), None) => !now.contains(removed),
+            // An output that is not rendered may use any image.
+            (None, Some(added)) => base_values.unmade.is_empty() && !before.contains(added),
+            (Some(removed), None) => head_values.unmade.is_empty() && !now.contains(removed),
             (Some(_), Some(_)) | (None, None) => true,
         }
     });
