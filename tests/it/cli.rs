@@ -360,6 +360,16 @@ pub fn without_timing(report: &str) -> String {
     format!("{before}{TIMING}{still}}}{after}")
 }
 
+/// Text without durations such as `0.01s`, which may be at the end of a line or at its start.
+pub fn without_time(text: &str) -> String {
+    let is_time = |word: &&str| {
+        let number = word.trim_end().strip_suffix('s');
+        number.is_some_and(|it| it.contains('.') && it.parse::<f64>().is_ok())
+    };
+    let words = text.split_inclusive(char::is_whitespace);
+    words.filter(|word| !is_time(word)).collect()
+}
+
 /// A concrete document; `metadata` and `data` in flow style.
 pub fn document(name: &str, layer: &str, data: &str) -> String {
     format!(

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::secrets::{CANARY, Secrets, faulty, passphrase, questions, sound};
-use super::{POLICY, Ran, Sandbox, definition, document, formats};
+use super::{POLICY, Ran, Sandbox, definition, document, formats, without_time};
 
 /// Secrets of the base and of the head.
 type Padding = [&'static str; 2];
@@ -183,11 +183,7 @@ fn all_runs(sandbox: &Sandbox) -> Vec<(String, Ran)> {
                 text = text.replace(&id[..length], "ID");
             }
         }
-        let lines = text.lines().map(|line| match line.rsplit_once(" · ") {
-            Some((before, time)) if time.ends_with('s') => before.to_owned(),
-            Some(_) | None => line.to_owned(),
-        });
-        lines.collect::<Vec<_>>().join("\n")
+        without_time(&text)
     };
     let runs = commands().into_iter().map(|arguments| {
         let ran = sandbox.run(&arguments);

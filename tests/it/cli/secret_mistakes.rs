@@ -1,7 +1,7 @@
 //! Secrets in documents with a mistake: content that was not read exactly as expected is hidden,
 //! and no output depends on it.
 
-use super::{Ran, Sandbox, definition, document, formats};
+use super::{Ran, Sandbox, definition, document, formats, without_time};
 use crate::support::sample::is_thorough;
 
 /// Text that only secrets contain.
@@ -129,11 +129,7 @@ fn stable(text: &str, ids: &[String]) -> String {
             text = text.replace(&id[..length], "ID");
         }
     }
-    let lines = text.lines().map(|line| match line.rsplit_once(" · ") {
-        Some((before, time)) if time.ends_with('s') => before,
-        Some(_) | None => line,
-    });
-    lines.collect::<Vec<_>>().join("\n")
+    without_time(&text)
 }
 
 /// A document that substitutes secrets.

@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::secrets::{CANARY, Secrets};
-use super::{Ran, Sandbox, formats};
+use super::{Ran, Sandbox, formats, without_time};
 
 const CONFIGURATION: &str = "\
 cloud-config:
@@ -342,11 +342,7 @@ fn all_runs(padding: &'static str, before: &'static str, faults: Faults) -> Vec<
             .iter()
             .flat_map(|id| (7..=id.len()).rev().map(move |length| &id[..length]))
             .fold(text.to_owned(), |text, id| text.replace(id, "ID"));
-        let lines = text.lines().map(|line| match line.rsplit_once(" · ") {
-            Some((before, time)) if time.ends_with('s') => before.to_owned(),
-            Some(_) | None => line.to_owned(),
-        });
-        lines.collect::<Vec<_>>().join("\n")
+        without_time(&text)
     };
     let runs = commands().into_iter().map(|arguments| {
         let ran = sandbox.run(&arguments);

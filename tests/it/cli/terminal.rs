@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use super::{Ran, Sandbox, document};
+use super::{Ran, Sandbox, document, without_time};
 
 /// Control characters that replace the progress line.
 const ERASE: &str = "\r\x1b[2K";
@@ -287,16 +287,4 @@ fn sorted(text: &str) -> Vec<String> {
     let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
     words.sort();
     words
-}
-
-/// Text without durations such as `0.01s`.
-fn without_time(text: &str) -> String {
-    let is_time = |word: &&str| {
-        word.strip_suffix('s')
-            .is_some_and(|it| it.contains('.') && it.parse::<f64>().is_ok())
-    };
-    text.split(' ')
-        .filter(|word| !is_time(&word.trim_end()))
-        .collect::<Vec<_>>()
-        .join(" ")
 }
