@@ -29,7 +29,7 @@ pub(crate) struct Headline {
     pub(crate) figures: Vec<StyledText>,
     /// Statement that no certificate was checked, for a detailed report.
     pub(crate) no_certificates: Option<StyledText>,
-    /// Finding counts, if the reason does not contain them.
+    /// Changed images, and finding counts if the reason does not contain them.
     pub(crate) findings: Option<StyledText>,
     /// Hint how to accept existing findings, if a run without a base failed on them.
     pub(crate) acceptance: Option<StyledText>,
@@ -42,14 +42,15 @@ impl Headline {
         let badge = badge(report);
         let mut figures = changes(report);
         figures.extend(refused(report, sites));
-        figures.extend(Some(images::figure(report)).filter(|text| !text.is_empty()));
         let certificates = report.certificates.as_ref().map(certificates);
         let has_some = certificates.as_ref().is_some_and(|it| !it.is_empty());
         let no_certificates = (!has_some)
             .then_some(NO_CERTIFICATE)
             .filter(|_| certificates.is_some());
         figures.extend(certificates.filter(|_| has_some));
-        let findings = findings(report);
+        let images_and_findings = [images::figure(report), findings(report).unwrap_or_default()];
+        let findings =
+            Some(StyledText::list(images_and_findings, " · ")).filter(|text| !text.is_empty());
         let reason = match report.verdict.outcome {
             RunOutcome::InternalError => {
                 StyledText::plain("layercake itself failed: see the findings")

@@ -218,7 +218,7 @@ fn comparisons_count_changed_images() {
     assert!(
         brief
             .stdout
-            .contains("\nimages: 1 changed, 1 new, 1 no longer used\n"),
+            .contains("\nimages: 1 changed, 1 new, 1 no longer used · "),
         "{brief:?}"
     );
     assert!(!brief.stdout.contains("\nimages\n"), "{brief:?}");
