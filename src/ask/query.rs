@@ -31,7 +31,7 @@ pub(crate) struct SiteValues {
     pub(crate) rows: Vec<QueryRow>,
     /// Outputs with one of the query's schemas that match the request.
     pub(crate) asked: BTreeSet<DocKey>,
-    /// Those that could not be rendered.
+    /// Requested outputs that could not be rendered.
     pub(crate) unmade: BTreeSet<DocKey>,
 }
 
@@ -53,9 +53,14 @@ impl<'q> ValueQuery<'q> {
         site: &RenderedSite<'_>,
         is_wanted: &dyn Fn(&Recipe) -> bool,
     ) -> SiteValues {
-        let deployment = Deployment::of(site.graph, site.rendered);
         let mut values = SiteValues::default();
-        for doc in self.documents(site, is_wanted) {
+        let documents = self.documents(site, is_wanted);
+        // In most comparisons, no document with an image is edited.
+        if documents.is_empty() {
+            return values;
+        }
+        let deployment = Deployment::of(site.graph, site.rendered);
+        for doc in documents {
             let key = &site.graph.recipe(doc).key;
             values.asked.insert(key.clone());
             let Some(data) = site.rendered.data(doc) else {
@@ -63,8 +68,7 @@ impl<'q> ValueQuery<'q> {
                 continue;
             };
             let deployed_by = DeployedBy::of(deployment.of_output(doc, &key.schema));
-            let found = self.in_data(&key.schema, data, site);
-            let found = found.into_iter();
+            let found = self.in_data(&key.schema, data, site).into_iter();
             values.rows.extend(found.map(|(location, value)| {
                 QueryRow::new(key.clone(), deployed_by, &location, value)
             }));

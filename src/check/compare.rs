@@ -157,6 +157,13 @@ pub struct BothSides<'a> {
     pub head: Option<RenderedSite<'a>>,
 }
 
+impl<'a> BothSides<'a> {
+    /// The side whose name reports use for the site.
+    pub(crate) fn named(&self) -> Option<&RenderedSite<'a>> {
+        self.head.as_ref().or(self.base.as_ref())
+    }
+}
+
 /// Callback for both sides of a site.
 pub(super) type PerPair<'f> = dyn Fn(&BothSides<'_>) + Sync + 'f;
 

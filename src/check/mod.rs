@@ -571,19 +571,19 @@ impl<T> Checked<T> {
 
 /// Data that a caller takes from rendered sites, by site name. It keeps the pipeline free of type
 /// parameters, so that it is compiled once and not for each verb.
-struct TakenBySite<T>(Mutex<BTreeMap<Option<Arc<str>>, T>>);
+pub(crate) struct TakenBySite<T>(Mutex<BTreeMap<Option<Arc<str>>, T>>);
 
 impl<T> TakenBySite<T> {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Mutex::default())
     }
 
-    fn add(&self, site: &RenderedSite<'_>, taken: T) {
+    pub(crate) fn add(&self, site: &RenderedSite<'_>, taken: T) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.insert(site.site.name.clone(), taken);
     }
 
-    fn into_sites(self) -> BTreeMap<Option<Arc<str>>, T> {
+    pub(crate) fn into_sites(self) -> BTreeMap<Option<Arc<str>>, T> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }

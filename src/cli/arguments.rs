@@ -575,30 +575,37 @@ pub(super) struct ComparisonArgs {
     pub(super) bump: Vec<Bump>,
 }
 
-impl ComparisonArgs {
-    pub(super) fn wanted(self) -> SideSelection {
-        let merge_base = if self.no_merge_base {
+/// Comparison with a revision, or with its merge base with HEAD.
+pub(super) fn since_revision(revision: Option<String>, no_merge_base: bool) -> SideSelection {
+    SideSelection {
+        since: revision,
+        merge_base: if no_merge_base {
             MergeBase::Skip
         } else {
             MergeBase::Use
-        };
+        },
+        ..SideSelection::default()
+    }
+}
+
+impl ComparisonArgs {
+    pub(super) fn wanted(self) -> SideSelection {
         let ComparisonArgs {
-            since,
+            since: revision,
+            no_merge_base,
             staged,
             from,
             to,
             auto,
             bump: bumps,
-            ..
         } = self;
         SideSelection {
-            since,
             staged,
             from,
             to,
-            merge_base,
             auto,
             bumps,
+            ..since_revision(revision, no_merge_base)
         }
     }
 }

@@ -11,7 +11,7 @@ use layercake::ask::ValueQuestion;
 use layercake::check::{Checked, ParseTotals, RunControl};
 use layercake::commands::names::{NamedValue, Target, is_file, missing_arguments};
 use layercake::commands::places::entered;
-use layercake::commands::sides::{ChosenSide, ChosenSides, MergeBase, SideSelection};
+use layercake::commands::sides::{ChosenSide, ChosenSides, SideSelection};
 use layercake::commands::{self, Selection};
 use layercake::error::{Error, ErrorKind};
 use layercake::report::answer::provenance::SiteValue;
@@ -21,7 +21,7 @@ use layercake::source::DocKey;
 
 use super::arguments::{
     ConfigArgs, ExplainValueArgs, FailOn, GraphFormat, RenderFormat, RepositoryArgs, SelectionArgs,
-    SitesFormat, TargetArgs, TextFormat,
+    SitesFormat, TargetArgs, TextFormat, since_revision,
 };
 use super::candidates;
 use super::environment::environment;
@@ -266,16 +266,7 @@ pub(super) fn explain_value(
         return super::history::value_history(&selection, (site, question), format, terminal);
     }
     if arguments.since.is_some() {
-        let merge_base = if arguments.no_merge_base {
-            MergeBase::Skip
-        } else {
-            MergeBase::Use
-        };
-        let wanted = SideSelection {
-            since: arguments.since,
-            merge_base,
-            ..SideSelection::default()
-        };
+        let wanted = since_revision(arguments.since, arguments.no_merge_base);
         let (checked, since) = terminal.watch(|control| {
             commands::explain_since::run(&selection, &wanted, &site, &question, control)
         })?;

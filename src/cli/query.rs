@@ -7,11 +7,10 @@ use clap::{Args, ValueEnum};
 use layercake::commands;
 use layercake::commands::Selection;
 use layercake::commands::query::QueryRequest;
-use layercake::commands::sides::{MergeBase, SideSelection};
 use layercake::report;
 use layercake::report::answer::{query, write_answer};
 
-use super::arguments::{DocumentArgs, SelectionArgs};
+use super::arguments::{DocumentArgs, SelectionArgs, since_revision};
 use super::candidates;
 use super::queries::not_rendered;
 use super::streams::{VerbFailure, complain, print};
@@ -80,15 +79,7 @@ pub(super) fn query(
         documents: arguments.documents.globs(),
         values: arguments.value,
     };
-    let wanted = SideSelection {
-        since: arguments.since,
-        merge_base: if arguments.no_merge_base {
-            MergeBase::Skip
-        } else {
-            MergeBase::Use
-        },
-        ..SideSelection::default()
-    };
+    let wanted = since_revision(arguments.since, arguments.no_merge_base);
     let queried = terminal.watch(|control| match wanted.since {
         Some(_) => commands::query::since(&selection, &wanted, &request, control),
         None => commands::query::run(&selection, &request, control),

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::configuration::{self, ConfigurationSource, FoundConfiguration};
 use super::documents::DocumentGlobs;
@@ -12,7 +12,7 @@ use super::repositories::Bump;
 use super::sides::{self, ChosenSide, Environment, SideSelection};
 use super::{Project, Selection, globs, query};
 use crate::ask::query::{ValueQuery, changed_images};
-use crate::check::{self, Compared, ComparedWith, Plan, RunControl, Settings};
+use crate::check::{self, Compared, ComparedWith, Plan, RunControl, Settings, TakenBySite};
 use crate::compare::reach::Comparison;
 use crate::config::Config;
 use crate::deployment::{Action, Caution};
@@ -226,18 +226,23 @@ fn compared_outputs(
     let filter = documents.matcher()?;
     let query = query::images(config);
     let images = query.as_ref().map(ValueQuery::new);
-    let taken: Mutex<(BTreeSet<DocKey>, ImagesOfSites)> = Mutex::default();
+    let taken = TakenBySite::new();
     let mut compared = check::compare_with(plan, settings, &|both| {
         let changed = images.as_ref().map(|images| changed_images(images, both));
-        let sides = || both.base.iter().chain(&both.head);
-        let outputs = sides().flat_map(|side| side.graph.outputs());
+        let sides = both.base.iter().chain(&both.head);
+        let outputs = sides.flat_map(|side| side.graph.outputs());
         let asked = outputs.filter(|_| !documents.is_empty());
-        let site = sides().next().and_then(|side| side.site.name.clone());
-        let mut taken = taken.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.0.extend(asked.map(|(_, recipe)| recipe.key.clone()));
-        taken.1.push((site, changed.unwrap_or_default()));
+        let asked: Vec<DocKey> = asked.map(|(_, recipe)| recipe.key.clone()).collect();
+        if let Some(site) = both.named() {
+            taken.add(site, (asked, changed.unwrap_or_default()));
+        }
     })?;
-    let (known, images) = taken.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut known = BTreeSet::new();
+    let mut images = ImagesOfSites::new();
+    for (site, (asked, changed)) in taken.into_sites() {
+        known.extend(asked);
+        images.push((site, changed));
+    }
     if !documents.is_empty() {
         let matched = documents.ensure_matched("rendered document", &known);
         // The documents of unread files are unknown.

@@ -1,7 +1,7 @@
 //! `layercake query EXPRESSION`: values of rendered documents, and where they are written.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use globset::GlobSet;
 
@@ -11,7 +11,8 @@ use super::sides::{Environment, SideSelection};
 use super::{Project, Selection, explain_since, globs, names};
 use crate::ask::query::{SiteValues, ValueQuery, changed};
 use crate::check::{
-    BothSides, Checked, Plan, RenderedSite, RunControl, Settings, Work, compare_with, work_on_sites,
+    BothSides, Checked, Plan, RenderedSite, RunControl, Settings, TakenBySite, Work, compare_with,
+    work_on_sites,
 };
 use crate::config::{Config, NamedQuery, QueryKind, QuerySource, built_in_queries};
 use crate::error::{Error, ErrorKind};
@@ -107,25 +108,22 @@ pub fn since(
     let plan = project.plan(control);
     let filter = Filter::new(request, &plan)?;
     let values = ValueQuery::new(&query);
-    let taken: Mutex<Vec<_>> = Mutex::default();
+    let taken = TakenBySite::new();
     let take = |both: &BothSides<'_>| {
         let of_side =
             |side: &RenderedSite<'_>| values.of(side, &|recipe| filter.takes(recipe, side));
         let [base, head] =
             [&both.base, &both.head].map(|side| side.as_ref().map(of_side).unwrap_or_default());
-        let site = both.head.as_ref().or(both.base.as_ref());
-        let name = site.and_then(|site| site.site.name.clone());
-        let mut taken = taken.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.push((name, changed(base, head)));
+        if let Some(site) = both.named() {
+            taken.add(site, changed(base, head));
+        }
     };
     let settings = Settings {
         work: Work::Render,
         ..Settings::default()
     };
     let compared = compare_with(&plan, &settings, &take)?;
-    let mut taken = taken.into_inner().unwrap_or_else(PoisonError::into_inner);
-    taken.sort_by(|(left, _), (right, _)| left.cmp(right));
-    let queried = filter.answer(&query, compared.checked, taken)?;
+    let queried = filter.answer(&query, compared.checked, taken.into_sites())?;
     let base = explain_since::name(wanted, &chosen.from);
     Ok(Queried {
         answer: queried.answer.since(base),
@@ -198,7 +196,7 @@ impl<'r> Filter<'r> {
         &self,
         query: &NamedQuery,
         checked: Checked<()>,
-        taken: Vec<(Option<Arc<str>>, SiteValues)>,
+        taken: impl IntoIterator<Item = (Option<Arc<str>>, SiteValues)>,
     ) -> Result<Queried, Error> {
         let mut of_sites = Vec::new();
         let mut missing = Vec::new();

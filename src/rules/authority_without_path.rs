@@ -18,7 +18,7 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         .certificates()
         .filter(|(at, _)| certificates.is_of(facts, *at, &AUTHORITY));
     for (at, _) in authorities {
-        let Some(problem) = certificates.path_problem(at) else {
+        let Some(problem) = certificates.path_problem(facts, at) else {
             continue;
         };
         let name = certificates.name(facts, at, "certificate");

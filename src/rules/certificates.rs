@@ -31,8 +31,8 @@ pub(crate) struct SiteCertificates {
     encrypted: BTreeSet<Span>,
 }
 
-/// What a run knows of strings with PEM: several sites, both sides of a comparison, and sites without
-/// an edit have the same ones.
+/// Contents of strings with PEM, and verdicts about their certificates: several sites, and both sides of
+/// a comparison, have the same strings.
 #[derive(Default)]
 pub(crate) struct KnownPem {
     items: Mutex<HashMap<SmolStr, Arc<[NumberedItem]>, FastHash>>,
@@ -215,7 +215,7 @@ impl SiteCertificates {
             site.pairs.extend(pairs);
         }
         let named = site.pairs_of_names(facts);
-        // What documents of the same name have is not reported again where it is used.
+        // A pair of documents of the same name is not reported again where both are used.
         let is_named = |pair: &KeyPair| {
             let mut named = named.iter();
             named.any(|it| (it.certificate, it.key) == (pair.certificate, pair.key))
@@ -307,7 +307,12 @@ impl SiteCertificates {
     }
 
     /// Problem of the path from an authority's certificate to a self-signed one.
-    pub(super) fn path_problem(&self, at: ItemPlace) -> Option<PathProblem> {
+    pub(super) fn path_problem(
+        &self,
+        facts: &SiteFacts<'_>,
+        start: ItemPlace,
+    ) -> Option<PathProblem> {
+        let mut at = start;
         let mut current = self.certificate(at)?;
         if !current.is_authority {
             return Some(PathProblem::NotAnAuthority);
@@ -324,15 +329,23 @@ impl SiteCertificates {
                 return Some(PathProblem::MissingIssuer);
             }
             // A signature of another key is reported by its own rule.
-            let (above, authority) =
-                named.find(|(_, it)| current.is_issued_by(it) == Verdict::Good)?;
+            let (above, authority) = named
+                .find(|(above, _)| self.verdict(facts, [at, *above]) == Some(Verdict::Good))?;
             let allowed = authority.max_authorities_below;
             if let Some(allowed) = allowed.filter(|allowed| usize::from(*allowed) < below) {
                 return Some(PathProblem::TooLong { above, allowed });
             }
+            at = above;
             current = authority;
         }
         None
+    }
+
+    /// Whether the second of two certificates signed the first one.
+    fn verdict(&self, facts: &SiteFacts<'_>, places: [ItemPlace; 2]) -> Option<Verdict> {
+        let [certificate, authority] = places.map(|at| self.certificate(at));
+        let texts = places.map(|[text, item]| (self.texts[text].text.clone(), item));
+        Some(facts.pem.verdict(texts, [certificate?, authority?]))
     }
 
     /// Each certificate with its authority: the one that the catalog declares, or else one of the name
@@ -350,10 +363,8 @@ impl SiteCertificates {
                     .collect(),
                 None => named.collect::<Vec<_>>(),
             };
-            let verdicts = authorities.iter().map(|(authority, other)| {
-                let places =
-                    [at, *authority].map(|[text, item]| (self.texts[text].text.clone(), item));
-                (facts.pem.verdict(places, [certificate, other]), *authority)
+            let verdicts = authorities.iter().filter_map(|(authority, _)| {
+                Some((self.verdict(facts, [at, *authority])?, *authority))
             });
             let best = verdicts.min_by_key(|(verdict, _)| *verdict);
             IssuedCertificate {

@@ -40,7 +40,7 @@ const ALGORITHMS: [&[&str]; 5] = [
 /// Number of keys of each algorithm.
 const KEYS: usize = 3;
 
-/// What is wrong with a chain.
+/// Fault of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wrong {
     Nothing,

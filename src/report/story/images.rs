@@ -36,7 +36,7 @@ pub(super) fn list(report: &Report, sites: &SiteNames<'_>) -> Vec<StyledText> {
             (None, None) => StyledText::default(),
         };
         let users = format!("  {}", image.users.join(", "));
-        let sites = StyledText::list([sites.phrase_of(image.sites)], "");
+        let sites = sites.phrase_of(image.sites);
         let place = if sites.is_empty() {
             sites
         } else {

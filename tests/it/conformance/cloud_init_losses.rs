@@ -101,7 +101,7 @@ fn suggested_specification_keeps_what_was_lost() {
 
 /// Number of places that suggested specifications are to keep, with those that are lost.
 ///
-/// What one part keeps then, a later part can lose, which has a finding then.
+/// A later part can lose a value that an earlier part keeps then; that loss has its own finding.
 fn apply(case: &Json) -> Option<(usize, Vec<String>)> {
     let mut changed = case.clone();
     let mut checked = Checked::of(case)?;
