@@ -168,7 +168,7 @@ fn certificates(node: &Node) -> Option<[String; 3]> {
     let items = certificate::items(text).into_iter();
     let found = items.filter_map(|(_, item)| match item {
         Item::Certificate(certificate) => {
-            let [begin, end] = certificate.validity();
+            let [begin, end] = certificate.dates();
             Some([certificate.name, begin, end])
         }
         Item::UnreadableCertificate => Some([

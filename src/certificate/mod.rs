@@ -32,10 +32,29 @@ pub(crate) enum Item {
     EncryptedKey,
 }
 
-/// Certificates and private keys in a text, in its order, each with the offset of its first line.
+impl Item {
+    pub(crate) fn certificate(&self) -> Option<&Certificate> {
+        match self {
+            Item::Certificate(certificate) => Some(certificate),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_certificate(&self) -> bool {
+        matches!(self, Item::Certificate(_) | Item::UnreadableCertificate)
+    }
+
+    pub(crate) fn is_key(&self) -> bool {
+        !self.is_certificate()
+    }
+}
+
+/// Certificates and private keys in a text, each with the number of [`BEGIN`] before it.
 pub(crate) fn items(text: &str) -> Vec<(usize, Item)> {
-    let read = |block: pem::Block<'_>| Some((block.start, item(&block)?));
-    pem::blocks(text).filter_map(read).collect()
+    let blocks = pem::blocks(text);
+    blocks
+        .filter_map(|(number, block)| Some((number, item(&block)?)))
+        .collect()
 }
 
 fn item(block: &pem::Block<'_>) -> Option<Item> {
@@ -50,10 +69,10 @@ fn item(block: &pem::Block<'_>) -> Option<Item> {
         "PRIVATE KEY" | "RSA PRIVATE KEY" | "EC PRIVATE KEY" if block.is_encrypted() => {
             Item::EncryptedKey
         }
-        "PRIVATE KEY" | "RSA PRIVATE KEY" | "EC PRIVATE KEY" => block
+        label @ ("PRIVATE KEY" | "RSA PRIVATE KEY" | "EC PRIVATE KEY") => block
             .content()
-            .and_then(|content| PublicKey::of_private(block.label, &content).ok())
-            .map_or(Item::UnreadableKey, Item::Key),
+            .and_then(|content| key::private_key(label, &content))
+            .unwrap_or(Item::UnreadableKey),
         _ => return None,
     })
 }
@@ -61,7 +80,7 @@ fn item(block: &pem::Block<'_>) -> Option<Item> {
 /// A certificate.
 pub(crate) struct Certificate {
     /// First and last second of its validity, since 1970.
-    validity: [u64; 2],
+    pub(crate) validity: [u64; 2],
     subject: CanonicalName,
     /// The subject in the form of RFC 4514.
     pub(crate) name: String,
@@ -115,18 +134,8 @@ impl Certificate {
         })
     }
 
-    /// Whether it expired before the time.
-    pub(crate) fn is_expired(&self, time: CheckTime) -> bool {
-        time.is_after(self.validity[1])
-    }
-
-    /// Whether its validity begins after the time.
-    pub(crate) fn is_not_yet_valid(&self, time: CheckTime) -> bool {
-        time.is_before(self.validity[0])
-    }
-
     /// First and last time of its validity, as text.
-    pub(crate) fn validity(&self) -> [String; 2] {
+    pub(crate) fn dates(&self) -> [String; 2] {
         self.validity.map(time::format)
     }
 
@@ -142,20 +151,12 @@ impl Certificate {
 
     /// Whether `authority` signed it.
     pub(crate) fn is_issued_by(&self, authority: &Self) -> Verdict {
-        let is_other_key = self
-            .issuer_key
-            .as_ref()
-            .zip(authority.subject_key.as_ref())
-            .is_some_and(|(wanted, key)| wanted != key);
-        if !self.names(authority) || is_other_key {
+        let keys = self.issuer_key.as_ref().zip(authority.subject_key.as_ref());
+        if !self.names(authority) || keys.is_some_and(|(wanted, key)| wanted != key) {
             return Verdict::Bad;
         }
-        signature::verify(
-            &authority.key,
-            self.algorithm,
-            &self.signed,
-            &self.signature,
-        )
+        let key = &authority.key;
+        signature::verify(key, self.algorithm, &self.signed, &self.signature)
     }
 
     /// Whether it was made for the private key of this public key.

@@ -17,39 +17,35 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 /// A block.
 pub(super) struct Block<'t> {
-    /// Offset of its first line.
-    pub(super) start: usize,
     /// Kind of its content.
     pub(super) label: &'t str,
     /// Lines between the first and the last; `None` if the last is missing.
     lines: Option<&'t str>,
 }
 
-/// Blocks whose first line begins a line of the text, which may be indented.
-pub(super) fn blocks(text: &str) -> impl Iterator<Item = Block<'_>> {
-    let starts = text.match_indices(BEGIN).map(|(at, _)| at);
-    let begins_line = |at: &usize| {
-        let before = text[..*at].trim_end_matches([' ', '\t']);
-        before.is_empty() || before.ends_with('\n')
-    };
-    starts.filter(begins_line).map(|start| block(text, start))
+/// Blocks whose first line begins a line of the text, which may be indented, with their numbers.
+pub(super) fn blocks(text: &str) -> impl Iterator<Item = (usize, Block<'_>)> {
+    let starts = text.match_indices(BEGIN).map(|(at, _)| text.split_at(at));
+    starts.enumerate().filter_map(|(number, (before, block))| {
+        let before = before.trim_end_matches([' ', '\t']);
+        let begins_line = before.is_empty() || before.ends_with('\n');
+        begins_line.then(|| (number, Block::parse(&block[BEGIN.len()..])))
+    })
 }
 
-fn block(text: &str, start: usize) -> Block<'_> {
-    let rest = &text[start + BEGIN.len()..];
-    let (first, rest) = rest.split_once('\n').unwrap_or((rest, ""));
-    let label = first.trim_end().trim_end_matches('-').trim_end();
-    let (lines, last) = rest.split_once(DASHES).unzip();
-    let end = last.unwrap_or_default().lines().next().unwrap_or_default();
-    let is_closed = end.trim_end() == format!("{}{label}{DASHES}", &END[DASHES.len()..]);
-    Block {
-        start,
-        label,
-        lines: lines.filter(|_| is_closed),
+impl<'t> Block<'t> {
+    fn parse(text: &'t str) -> Self {
+        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let label = first.trim_end().trim_end_matches('-').trim_end();
+        let (lines, rest) = rest.split_once(END).unzip();
+        let last = rest.and_then(|rest| rest.lines().next()).map(str::trim_end);
+        let is_closed = last.and_then(|last| last.strip_suffix(DASHES)) == Some(label);
+        Self {
+            label,
+            lines: lines.filter(|_| is_closed),
+        }
     }
-}
 
-impl Block<'_> {
     /// Whether a header says that the content is encrypted.
     pub(super) fn is_encrypted(&self) -> bool {
         self.lines.is_some_and(|lines| lines.contains(",ENCRYPTED"))

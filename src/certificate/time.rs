@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use jiff::Timestamp;
 use x509_cert::der::DateTime;
 
 const SECONDS_OF_DAY: u64 = 24 * 60 * 60;
@@ -41,11 +42,11 @@ impl CheckTime {
         }
     }
 
-    pub(super) fn is_after(self, seconds: u64) -> bool {
+    pub(crate) fn is_after(self, seconds: u64) -> bool {
         self.first > seconds
     }
 
-    pub(super) fn is_before(self, seconds: u64) -> bool {
+    pub(crate) fn is_before(self, seconds: u64) -> bool {
         self.last < seconds
     }
 }
@@ -70,45 +71,19 @@ impl FromStr for CheckTime {
     /// Parses a date, or a date and time, of RFC 3339.
     fn from_str(text: &str) -> Result<Self, String> {
         let seconds = |text: &str| {
-            let time = DateTime::from_str(text).ok()?;
-            Some(time.unix_duration().as_secs())
+            let time: Timestamp = text.parse().ok()?;
+            u64::try_from(time.as_second()).ok()
         };
-        let day = || seconds(&format!("{text}T00:00:00Z")).map(Self::day);
-        let instant = || {
-            let (local, zone) = text.split_at_checked(19)?;
-            let local = seconds(&format!("{local}Z"))?;
-            local.checked_add_signed(-offset(zone)?)
-        };
-        let instant = || {
-            instant().map(|at| Self {
+        match (seconds(&format!("{text}T00:00:00Z")), seconds(text)) {
+            (Some(midnight), _) => Ok(Self::day(midnight)),
+            (None, Some(at)) => Ok(Self {
                 first: at,
                 last: at,
-            })
-        };
-        day().or_else(instant).ok_or_else(|| {
-            "expected a date, such as 2026-11-30, or a date and time, such as 2026-11-30T12:00:00Z"
-                .to_owned()
-        })
-    }
-}
-
-/// Seconds that a time zone is ahead of UTC.
-fn offset(zone: &str) -> Option<i64> {
-    if zone == "Z" {
-        return Some(0);
-    }
-    let (sign, rest) = zone.split_at_checked(1)?;
-    let (hours, minutes) = rest.split_once(':')?;
-    let number = |text: &str, most: i64| {
-        let is_number = text.len() == 2 && text.bytes().all(|it| it.is_ascii_digit());
-        text.parse::<i64>()
-            .ok()
-            .filter(|it| is_number && *it <= most)
-    };
-    let seconds = number(hours, 23)? * 3600 + number(minutes, 59)? * 60;
-    match sign {
-        "+" => Some(seconds),
-        "-" => Some(-seconds),
-        _ => None,
+            }),
+            (None, None) => Err(
+                "expected a date, such as 2026-11-30, or a date and time, such as 2026-11-30T12:00:00Z"
+                    .to_owned(),
+            ),
+        }
     }
 }

@@ -15,7 +15,7 @@ use crate::report::model::{
     RunOutcome, RunVerdict, Timing,
 };
 use crate::report::{ChosenSemantics, FindingFilter, View};
-use crate::rules::CertificateState;
+use crate::rules::CertificateMark;
 use crate::stopwatch::times;
 use crate::triage;
 
@@ -72,7 +72,7 @@ impl Judge {
             RunOutcome::InternalError
         } else {
             let (_, certificates) = &checked.certificates;
-            let lacks_certificates = self.requires_certificates && certificates.checked.is_empty();
+            let lacks_certificates = self.requires_certificates && certificates.checked() == 0;
             failed_if(lacks_certificates || checked.findings.counts().reach(self.fail_on))
         })
     }
@@ -148,17 +148,21 @@ pub fn report_of_linted(
 /// The certificates that were checked; `None` if no dates were judged.
 fn certificates(checked: &Checked<()>) -> Option<ReportedCertificates> {
     let (time, tally) = &checked.certificates;
-    let in_state = |state| tally.checked.values().filter(|it| **it == state).count();
+    let count = |mark| tally.count(mark);
+    let certificates = ReportedCertificates {
+        time: None,
+        checked: tally.checked(),
+        expired: count(CertificateMark::Expired),
+        not_yet_valid: count(CertificateMark::NotYetValid),
+        expiring: count(CertificateMark::Expiring),
+        unreadable: count(CertificateMark::Unreadable),
+        encrypted: count(CertificateMark::Encrypted),
+        unverified: count(CertificateMark::Unverified),
+    };
+    // A report without certificates does not depend on the clock.
     time.map(|time| ReportedCertificates {
-        // A report without certificates does not depend on the clock.
-        time: (!tally.checked.is_empty()).then(|| time.to_string()),
-        checked: tally.checked.len(),
-        expired: in_state(CertificateState::Expired),
-        not_yet_valid: in_state(CertificateState::NotYetValid),
-        expiring: in_state(CertificateState::Expiring),
-        unreadable: tally.unreadable.len(),
-        encrypted: tally.encrypted.len(),
-        unverified: tally.unverified.len(),
+        time: (certificates.checked > 0).then(|| time.to_string()),
+        ..certificates
     })
 }
 

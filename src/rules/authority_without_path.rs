@@ -14,13 +14,12 @@ super::rule!(
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let certificates = facts.certificates();
-    let authorities = certificates
-        .certificates()
-        .filter(|(at, _)| certificates.is_of(facts, *at, &AUTHORITY));
-    for (at, _) in authorities {
-        let Some(problem) = certificates.path_problem(facts, at) else {
+    let all = certificates.certificates();
+    for placed in all.filter(|(at, _)| certificates.is_of(facts, *at, &AUTHORITY)) {
+        let Some(problem) = certificates.path_problem(facts, placed) else {
             continue;
         };
+        let (at, _) = placed;
         let name = certificates.name(facts, at, "certificate");
         let finding =
             |message: String, label: &str| certificates.report(facts, &RULE, at, (message, label));

@@ -1,77 +1,41 @@
 //! Certificates and private keys in the outputs of a site, which several rules judge.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use foldhash::fast::RandomState;
+use indexmap::IndexMap;
 use smol_str::SmolStr;
 
 use super::{SiteFacts, leftover_placeholder};
 use crate::certificate::{BEGIN, Certificate, Item, Verdict, items};
 use crate::diagnostic::{Diagnostic, Label, Rule};
 use crate::graph::DocId;
-use crate::source::{Span, offset};
+use crate::source::{DocKey, Span, Triple, offset};
 use crate::system::deckhand::catalog::{AUTHORITY, CERTIFICATE};
-use crate::yaml::path::{Location, first_inside};
+use crate::yaml::path::{Location, children};
 use crate::yaml::{Node, Value};
 
 /// Maximum number of labels at documents that use a certificate.
 const MAX_USES: usize = 4;
 
 /// Certificates and private keys in the outputs of a site.
+#[derive(Default)]
 pub(crate) struct SiteCertificates {
     /// Strings with PEM, each once, however many documents contain it.
-    texts: Vec<PemText>,
-    /// Certificates with their authorities.
+    texts: IndexMap<(Span, SmolStr), PemText>,
+    /// Strings that are all data of a document.
+    whole: BTreeMap<DocId, usize>,
+    /// Certificates whose authority the site has.
     issued: Vec<IssuedCertificate>,
-    /// Certificates and private keys that belong together.
-    pub(super) pairs: Vec<KeyPair>,
+    /// Certificates and private keys that belong together, with the place of a key beside its
+    /// certificate; `None` for documents of the same name.
+    pairs: BTreeMap<[ItemPlace; 2], Option<PemUse>>,
     /// Documents of certificates that contain none.
     pub(super) empty: Vec<DocId>,
-    /// Documents whose certificates or private keys are encrypted, by their places.
-    encrypted: BTreeSet<Span>,
-}
-
-/// Contents of strings with PEM, and verdicts about their certificates: several sites, and both sides of
-/// a comparison, have the same strings.
-#[derive(Default)]
-pub(crate) struct KnownPem {
-    items: Mutex<HashMap<SmolStr, Arc<[NumberedItem]>, FastHash>>,
-    verdicts: Mutex<HashMap<TextPlaces, Verdict, FastHash>>,
-}
-
-/// Two certificates, each by its string and its block there.
-type TextPlaces = [(SmolStr, usize); 2];
-
-type FastHash = foldhash::fast::RandomState;
-
-/// Number of a block in its string, and its content.
-type NumberedItem = (usize, Item);
-
-impl KnownPem {
-    fn items(&self, text: &SmolStr) -> Arc<[NumberedItem]> {
-        if let Some(known) = locked(&self.items).get(text) {
-            return known.clone();
-        }
-        let number = |start: usize| text[..start].matches(BEGIN).count();
-        let read = items(text).into_iter();
-        let read: Arc<[NumberedItem]> = read.map(|(start, it)| (number(start), it)).collect();
-        locked(&self.items).insert(text.clone(), read.clone());
-        read
-    }
-
-    /// Whether the second of two certificates signed the first one.
-    fn verdict(&self, places: TextPlaces, [certificate, authority]: [&Certificate; 2]) -> Verdict {
-        if let Some(known) = locked(&self.verdicts).get(&places) {
-            return *known;
-        }
-        let verdict = certificate.is_issued_by(authority);
-        locked(&self.verdicts).insert(places, verdict);
-        verdict
-    }
-}
-
-fn locked<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
-    known.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Encrypted documents of certificates and private keys.
+    encrypted: Vec<DocId>,
 }
 
 /// A string with PEM.
@@ -79,31 +43,23 @@ struct PemText {
     text: SmolStr,
     at: Span,
     is_secret: bool,
-    /// Documents that contain it, and where.
-    uses: Vec<(DocId, Location)>,
-    items: Arc<[NumberedItem]>,
+    uses: Vec<PemUse>,
+    items: Arc<[(usize, Item)]>,
 }
 
-/// Place of a certificate or key: index of its string, and of its block there.
+/// A document that contains a string, and where.
+pub(super) type PemUse = (DocId, Location);
+
+/// Place of a certificate or key: index of its string, and its own among those there.
 pub(super) type ItemPlace = [usize; 2];
 
-/// A certificate, and what is known of its authority.
+type Placed<'c> = (ItemPlace, &'c Certificate);
+
+/// A certificate, and whether its authority signed it.
 pub(super) struct IssuedCertificate {
     pub(super) at: ItemPlace,
-    /// Whether its authority signed it; `None` if the site does not have its authority.
-    verdict: Option<Verdict>,
-    /// The certificate that has to be its authority's.
-    pub(super) authority: Option<ItemPlace>,
-}
-
-/// A certificate and the private key beside it, or of the same name.
-pub(super) struct KeyPair {
-    pub(super) certificate: ItemPlace,
-    pub(super) key: ItemPlace,
-    /// The document that has both, and where it has the key; `None` for documents of the same name.
-    pub(super) beside: Option<(DocId, Location)>,
-    /// Whether they belong together; `None` if that cannot be computed.
-    matches: Option<bool>,
+    pub(super) authority: ItemPlace,
+    verdict: Verdict,
 }
 
 /// Problem of the path from an authority to a self-signed one.
@@ -116,403 +72,373 @@ pub(super) enum PathProblem {
     TooLong { above: ItemPlace, allowed: u8 },
 }
 
-/// State of a certificate at the time of the check.
+/// Result of a check of a certificate or private key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum CertificateState {
-    /// Not judged by its date.
-    Undated,
+pub(crate) enum CertificateMark {
+    /// Valid, or not judged by its date.
     Valid,
     Expiring,
     Expired,
     NotYetValid,
+    Unreadable,
+    Encrypted,
+    /// Not compared with its authority or its private key; has another mark, too.
+    Unverified,
 }
 
-/// Certificates of a run, each by its place, so that several sites count it once.
+/// Results of a run, with the place and number of each certificate, so that several sites count it once.
 #[derive(Clone, Debug, Default)]
-pub struct CertificateTally {
-    pub(crate) checked: BTreeMap<(Span, usize), CertificateState>,
-    pub(crate) unreadable: BTreeSet<(Span, usize)>,
-    /// Certificates and keys that were not compared with their authority or their certificate.
-    pub(crate) unverified: BTreeSet<(Span, usize)>,
-    pub(crate) encrypted: BTreeSet<Span>,
-}
+pub struct CertificateTally(BTreeSet<(CertificateMark, Span, usize)>);
 
 impl CertificateTally {
     /// Adds those of another site.
-    pub(crate) fn add(&mut self, other: Self) {
-        self.checked.extend(other.checked);
-        self.unreadable.extend(other.unreadable);
-        self.unverified.extend(other.unverified);
-        self.encrypted.extend(other.encrypted);
+    pub(crate) fn add(&mut self, mut other: Self) {
+        self.0.append(&mut other.0);
+    }
+
+    pub(crate) fn count(&self, mark: CertificateMark) -> usize {
+        self.0.iter().filter(|(it, ..)| *it == mark).count()
+    }
+
+    /// Number of certificates that were read.
+    pub(crate) fn checked(&self) -> usize {
+        let marks = self.0.iter().map(|(mark, ..)| *mark);
+        marks
+            .filter(|mark| *mark <= CertificateMark::NotYetValid)
+            .count()
+    }
+}
+
+/// Contents of strings with PEM, and verdicts about their certificates: several sites, and both sides of
+/// a comparison, have the same strings.
+#[derive(Default)]
+pub(crate) struct KnownPem {
+    items: Memo<SmolStr, Arc<[(usize, Item)]>>,
+    verdicts: Memo<[(SmolStr, usize); 2], Verdict>,
+}
+
+struct Memo<K, V>(Mutex<HashMap<K, V, RandomState>>);
+
+impl<K, V> Default for Memo<K, V> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: Eq + Hash, V: Clone> Memo<K, V> {
+    fn get(&self, key: K, make: impl FnOnce() -> V) -> V {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = known().get(&key) {
+            return value.clone();
+        }
+        let value = make();
+        known().insert(key, value.clone());
+        value
     }
 }
 
 impl SiteCertificates {
-    /// Reads the certificates of a site, and compares them with their keys and authorities.
+    /// Reads the certificates of a site, and compares them with their authorities.
     pub(super) fn of(facts: &SiteFacts<'_>) -> Self {
-        let mut site = Self {
-            texts: Vec::new(),
-            issued: Vec::new(),
-            pairs: Vec::new(),
-            empty: Vec::new(),
-            encrypted: BTreeSet::new(),
-        };
-        let mut known: HashMap<(Span, &SmolStr), usize, FastHash> = HashMap::default();
+        let mut site = Self::default();
         let outputs = facts.site.iter();
         for (doc, document) in outputs.filter(|(doc, _)| facts.site.is_output(*doc)) {
-            let is_certificate = is_certificate(&document.key.schema);
-            let schemas = AUTHORITY.iter().chain(&CERTIFICATE);
-            let is_of_pki = schemas.into_iter().any(|it| *it == &*document.key.schema);
+            let schema = &*document.key.schema;
+            let is_of_pki = AUTHORITY.contains(&schema) || CERTIFICATE.contains(&schema);
             if is_of_pki && document.wrapped_encrypted {
-                site.encrypted.insert(document.span);
-                continue;
+                site.encrypted.push(doc);
+            } else if let Some(data) = facts.rendered.data(doc) {
+                site.read(facts, doc, data);
+                let is_certificate = [AUTHORITY[0], CERTIFICATE[0]].contains(&schema);
+                let certificate = site.first_of(doc, Item::is_certificate);
+                if is_certificate && data.as_str().is_some() && certificate.is_none() {
+                    site.empty.push(doc);
+                }
             }
-            let Some(data) = facts.rendered.data(doc) else {
-                continue;
-            };
-            let mut uses = Vec::new();
-            if has_pem(data) {
-                let mut add = |node: &Node, place: &Location| {
-                    let text = node.as_str().filter(|text| text.contains(BEGIN));
-                    uses.extend(text.map(|_| place.clone()));
-                    false
-                };
-                add(data, &Location::root());
-                first_inside(data, add);
-            }
-            let texts: Vec<(Location, usize)> = uses
-                .into_iter()
-                .map(|place| {
-                    let node = place.get(data).expect("the place was found in the data");
-                    let Value::String(text) = &node.value else {
-                        unreachable!("only strings were found");
-                    };
-                    let next = site.texts.len();
-                    let index = *known.entry((node.span, text)).or_insert(next);
-                    if index == next {
-                        site.texts.push(PemText {
-                            text: text.clone(),
-                            at: node.span,
-                            is_secret: node.secret,
-                            uses: Vec::new(),
-                            items: facts.pem.items(text),
-                        });
-                    }
-                    site.texts[index].uses.push((doc, place.clone()));
-                    (place, index)
-                })
-                .collect();
-            let has_certificate = |(_, text): &(Location, usize)| {
-                let mut items = site.texts[*text].items.iter();
-                items.any(|(_, item)| {
-                    matches!(item, Item::Certificate(_) | Item::UnreadableCertificate)
-                })
-            };
-            if is_certificate && data.as_str().is_some() && !texts.iter().any(has_certificate) {
-                site.empty.push(doc);
-            }
-            let pairs = site.pairs_beside(doc, &texts);
-            site.pairs.extend(pairs);
         }
-        let named = site.pairs_of_names(facts);
-        // A pair of documents of the same name is not reported again where both are used.
-        let is_named = |pair: &KeyPair| {
-            let mut named = named.iter();
-            named.any(|it| (it.certificate, it.key) == (pair.certificate, pair.key))
-        };
-        site.pairs.retain(|pair| !is_named(pair));
-        site.pairs.extend(named);
-        site.issued = site.with_authorities(facts);
+        site.pair_documents(facts);
+        let certificates = site.certificates();
+        site.issued = certificates
+            .filter_map(|it| site.issued(facts, it))
+            .collect();
         site
     }
 
-    /// Counts of the site.
-    pub(crate) fn tally(&self, facts: &SiteFacts<'_>) -> CertificateTally {
-        let key = |at: ItemPlace| (self.texts[at[0]].at, self.number(at));
-        let unreadable = self.places().filter(|at| {
-            matches!(
-                self.item(*at),
-                Item::UnreadableCertificate | Item::UnreadableKey
-            )
-        });
-        let empty = self.empty.iter().map(|doc| (facts.document(*doc).span, 0));
-        let unsigned = self.issued.iter();
-        let unsigned = unsigned.filter(|it| it.verdict == Some(Verdict::Unsupported));
-        let unmatched = self.pairs.iter().filter(|pair| pair.matches.is_none());
-        let unverified = unsigned.map(|it| it.at);
-        let unverified = unverified.chain(unmatched.map(|pair| pair.certificate));
-        CertificateTally {
-            checked: self
-                .certificates()
-                .map(|(at, certificate)| (key(at), state(facts, certificate)))
-                .collect(),
-            unreadable: unreadable.map(key).chain(empty).collect(),
-            unverified: unverified.map(key).collect(),
-            encrypted: self.encrypted.clone(),
+    fn read(&mut self, facts: &SiteFacts<'_>, doc: DocId, data: &Node) {
+        let mut strings = Vec::new();
+        find_pem(data, &mut Location::root(), &mut strings);
+        let mut found = Vec::new();
+        for (place, node, text) in strings {
+            let entry = self.texts.entry((node.span, text.clone()));
+            found.push((place.parent(), place.clone(), entry.index()));
+            let known = entry.or_insert_with(|| PemText {
+                text: text.clone(),
+                at: node.span,
+                is_secret: false,
+                uses: Vec::new(),
+                items: facts.pem.items.get(text.clone(), || items(text).into()),
+            });
+            known.is_secret |= node.secret;
+            known.uses.push((doc, place));
         }
+        for (around, place, text) in &found {
+            if around.is_none() {
+                self.whole.insert(doc, *text);
+            }
+            let beside = found.iter().filter(|(other, ..)| other == around);
+            let keys = beside
+                .clone()
+                .filter_map(|(.., text)| self.first(*text, Item::is_key));
+            let only_key = self
+                .first(*text, Item::is_key)
+                .filter(|_| keys.count() == 1);
+            let Some(key) = only_key else {
+                continue;
+            };
+            let ends = beside
+                .filter_map(|(.., text)| self.first(*text, |it| it.certificate().is_some()))
+                .filter(|at| {
+                    self.item(*at)
+                        .certificate()
+                        .is_some_and(|it| !it.is_authority)
+                });
+            // The one that matches, if there is one.
+            if let Some(end) = ends.max_by_key(|at| self.matches([*at, key])) {
+                let pair = self.pairs.entry([end, key]);
+                pair.or_insert_with(|| Some((doc, place.clone())));
+            }
+        }
+    }
+
+    /// Adds documents of a certificate and of a private key that have the same name.
+    fn pair_documents(&mut self, facts: &SiteFacts<'_>) {
+        let pair = |doc: &DocId| {
+            let Triple { schema, name, .. } = &*facts.document(*doc).key;
+            let kinds = [AUTHORITY, CERTIFICATE];
+            let [_, of_keys] = kinds.into_iter().find(|[it, _]| **it == **schema)?;
+            let certificate = self.first_of(*doc, |it| it.certificate().is_some())?;
+            let private = facts.site.output(of_keys, name)?;
+            Some(([certificate, self.first_of(private, Item::is_key)?], None))
+        };
+        let pairs: Vec<_> = self.whole.keys().filter_map(pair).collect();
+        self.pairs.extend(pairs);
+    }
+
+    /// A certificate with its authority: the one that the catalog declares, or else one of the name
+    /// that it gives as its issuer.
+    fn issued(&self, facts: &SiteFacts<'_>, issued: Placed<'_>) -> Option<IssuedCertificate> {
+        let (at, certificate) = issued;
+        let declared = self.declared_authority(facts, at);
+        let authorities = self
+            .certificates()
+            .filter(|(it, authority)| match declared {
+                Some(text) => it[0] == text,
+                None => *it != at && !certificate.is_self_issued() && certificate.names(authority),
+            });
+        let verdicts = authorities.map(|it| (self.verdict(facts, issued, it), it.0));
+        let (verdict, authority) = verdicts.min()?;
+        Some(IssuedCertificate {
+            at,
+            authority,
+            verdict,
+        })
+    }
+
+    /// String with the authority that the catalog declares for the first certificate of a document.
+    fn declared_authority(&self, facts: &SiteFacts<'_>, at: ItemPlace) -> Option<usize> {
+        let mut keys = self.keys(facts, at).filter(|_| at[1] == 0);
+        let key = keys.find(|key| *key.schema == *CERTIFICATE[0])?;
+        let name = facts.site.catalog.authority_of(&key.name)?;
+        let authority = facts.site.output(AUTHORITY[0], name)?;
+        self.whole.get(&authority).copied()
+    }
+
+    /// Whether the second of two certificates signed the first one.
+    fn verdict(
+        &self,
+        facts: &SiteFacts<'_>,
+        (at, certificate): Placed<'_>,
+        (above, authority): Placed<'_>,
+    ) -> Verdict {
+        let texts = [at, above].map(|[text, item]| (self.texts[text].text.clone(), item));
+        let verdicts = &facts.pem.verdicts;
+        verdicts.get(texts, || certificate.is_issued_by(authority))
+    }
+
+    /// Whether a certificate was made for a private key; `None` if that cannot be computed.
+    fn matches(&self, [certificate, key]: [ItemPlace; 2]) -> Option<bool> {
+        let certificate = self.item(certificate).certificate()?;
+        match self.item(key) {
+            Item::Key(key) => Some(certificate.has_key(key.as_ref()?)),
+            _ => None,
+        }
+    }
+
+    /// Results of the checks.
+    pub(crate) fn tally(&self, facts: &SiteFacts<'_>) -> CertificateTally {
+        let at_item = |mark, at: ItemPlace| {
+            let text = &self.texts[at[0]];
+            (mark, text.at, text.items[at[1]].0)
+        };
+        let at_document = |mark, doc: &DocId| (mark, facts.document(*doc).span, 0);
+        let items = self.places().filter_map(|at| {
+            let mark = match self.item(at) {
+                Item::Certificate(certificate) => mark(facts, certificate),
+                Item::UnreadableCertificate | Item::UnreadableKey => CertificateMark::Unreadable,
+                Item::EncryptedKey => CertificateMark::Encrypted,
+                Item::Key(_) => return None,
+            };
+            Some(at_item(mark, at))
+        });
+        let unsigned = self
+            .issued
+            .iter()
+            .filter(|it| it.verdict == Verdict::Unsupported);
+        let unmatched = self
+            .pairs
+            .keys()
+            .filter(|pair| self.matches(**pair).is_none());
+        let unverified = unsigned
+            .map(|it| it.at)
+            .chain(unmatched.map(|pair| pair[0]));
+        let unverified = unverified.map(|at| at_item(CertificateMark::Unverified, at));
+        let empty = self
+            .empty
+            .iter()
+            .map(|doc| at_document(CertificateMark::Unreadable, doc));
+        let encrypted = self.encrypted.iter();
+        let encrypted = encrypted.map(|doc| at_document(CertificateMark::Encrypted, doc));
+        let documents = empty.chain(encrypted);
+        CertificateTally(items.chain(unverified).chain(documents).collect())
     }
 
     /// All certificates and keys.
     pub(super) fn places(&self) -> impl Iterator<Item = ItemPlace> {
-        let texts = self.texts.iter().enumerate();
+        let texts = self.texts.values().enumerate();
         texts.flat_map(|(text, pem)| (0..pem.items.len()).map(move |item| [text, item]))
     }
 
     /// All certificates that can be read.
-    pub(super) fn certificates(&self) -> impl Iterator<Item = (ItemPlace, &Certificate)> {
+    pub(super) fn certificates(&self) -> impl Iterator<Item = Placed<'_>> {
         self.places()
-            .filter_map(|at| Some((at, self.certificate(at)?)))
+            .filter_map(|at| Some((at, self.item(at).certificate()?)))
     }
 
     /// Certificates that another authority than the intended one signed.
     pub(super) fn misissued(&self) -> impl Iterator<Item = &IssuedCertificate> {
-        let all = self.issued.iter();
-        all.filter(|it| it.verdict == Some(Verdict::Bad))
+        self.issued.iter().filter(|it| it.verdict == Verdict::Bad)
     }
 
     /// Pairs that do not belong together.
-    pub(super) fn mismatches(&self) -> impl Iterator<Item = &KeyPair> {
-        self.pairs.iter().filter(|it| it.matches == Some(false))
+    pub(super) fn mismatches(&self) -> impl Iterator<Item = (&[ItemPlace; 2], &Option<PemUse>)> {
+        self.pairs
+            .iter()
+            .filter(|(pair, _)| self.matches(**pair) == Some(false))
     }
 
     pub(super) fn item(&self, [text, item]: ItemPlace) -> &Item {
         &self.texts[text].items[item].1
     }
 
-    pub(super) fn certificate(&self, at: ItemPlace) -> Option<&Certificate> {
-        match self.item(at) {
-            Item::Certificate(certificate) => Some(certificate),
-            Item::Key(_)
-            | Item::UnreadableCertificate
-            | Item::UnreadableKey
-            | Item::EncryptedKey => None,
-        }
+    fn first(&self, text: usize, is_wanted: fn(&Item) -> bool) -> Option<ItemPlace> {
+        let item = self.texts[text]
+            .items
+            .iter()
+            .position(|(_, it)| is_wanted(it))?;
+        Some([text, item])
     }
 
-    /// Whether nothing in its string may be shown.
-    pub(super) fn is_secret(&self, at: ItemPlace) -> bool {
-        self.texts[at[0]].is_secret
+    /// The first in a document whose data is a string.
+    fn first_of(&self, doc: DocId, is_wanted: fn(&Item) -> bool) -> Option<ItemPlace> {
+        self.first(*self.whole.get(&doc)?, is_wanted)
     }
 
-    /// Whether it is all that a document of this schema, or of the other one, is for.
+    /// Whether its string is all data of a document of one of these schemas.
     pub(super) fn is_of(&self, facts: &SiteFacts<'_>, at: ItemPlace, schemas: &[&str]) -> bool {
-        let mut uses = self.texts[at[0]].uses.iter();
-        uses.any(|(doc, place)| {
-            place.is_root() && schemas.contains(&&*facts.document(*doc).key.schema)
-        })
+        let mut keys = self.keys(facts, at);
+        keys.any(|key| schemas.contains(&&*key.schema))
     }
 
-    fn number(&self, [text, item]: ItemPlace) -> usize {
-        self.texts[text].items[item].0
+    /// Keys of the documents whose data is its string.
+    fn keys<'f>(
+        &self,
+        facts: &'f SiteFacts<'_>,
+        [text, _]: ItemPlace,
+    ) -> impl Iterator<Item = &'f DocKey> {
+        let whole = self.whole.iter().filter(move |(_, it)| **it == text);
+        whole.map(|(doc, _)| &facts.document(*doc).key)
     }
 
     /// Problem of the path from an authority's certificate to a self-signed one.
     pub(super) fn path_problem(
         &self,
         facts: &SiteFacts<'_>,
-        start: ItemPlace,
+        start: Placed<'_>,
     ) -> Option<PathProblem> {
-        let mut at = start;
-        let mut current = self.certificate(at)?;
-        if !current.is_authority {
+        if !start.1.is_authority {
             return Some(PathProblem::NotAnAuthority);
         }
+        let mut current = start;
         for below in 1..=self.texts.len() {
-            if current.is_self_issued() {
+            if current.1.is_self_issued() {
                 return None;
             }
-            let mut named = self
-                .certificates()
-                .filter(|(_, authority)| current.names(authority))
-                .peekable();
+            let above = self.certificates();
+            let mut named = above.filter(|(_, it)| current.1.names(it)).peekable();
             if named.peek().is_none() {
                 return Some(PathProblem::MissingIssuer);
             }
             // A signature of another key is reported by its own rule.
-            let (above, authority) = named
-                .find(|(above, _)| self.verdict(facts, [at, *above]) == Some(Verdict::Good))?;
-            let allowed = authority.max_authorities_below;
+            let next = named.find(|it| self.verdict(facts, current, *it) == Verdict::Good)?;
+            let allowed = next.1.max_authorities_below;
             if let Some(allowed) = allowed.filter(|allowed| usize::from(*allowed) < below) {
+                let above = next.0;
                 return Some(PathProblem::TooLong { above, allowed });
             }
-            at = above;
-            current = authority;
+            current = next;
         }
         None
     }
 
-    /// Whether the second of two certificates signed the first one.
-    fn verdict(&self, facts: &SiteFacts<'_>, places: [ItemPlace; 2]) -> Option<Verdict> {
-        let [certificate, authority] = places.map(|at| self.certificate(at));
-        let texts = places.map(|[text, item]| (self.texts[text].text.clone(), item));
-        Some(facts.pem.verdict(texts, [certificate?, authority?]))
+    /// A date of a certificate, unless its text is secret.
+    pub(super) fn date(&self, [text, _]: ItemPlace, date: String) -> String {
+        if self.texts[text].is_secret {
+            return "a time that is not shown, since the document is not public".to_owned();
+        }
+        date
     }
 
-    /// Each certificate with its authority: the one that the catalog declares, or else one of the name
-    /// that it gives as its issuer.
-    fn with_authorities(&self, facts: &SiteFacts<'_>) -> Vec<IssuedCertificate> {
-        let issued = |(at, certificate): (ItemPlace, &Certificate)| {
-            let declared = self.declared_authority(facts, at);
-            let named = self.certificates().filter(|(authority, other)| {
-                *authority != at && !certificate.is_self_issued() && certificate.names(other)
-            });
-            let authorities = match declared {
-                Some(text) => self
-                    .certificates()
-                    .filter(|(it, _)| it[0] == text)
-                    .collect(),
-                None => named.collect::<Vec<_>>(),
-            };
-            let verdicts = authorities.iter().filter_map(|(authority, _)| {
-                Some((self.verdict(facts, [at, *authority])?, *authority))
-            });
-            let best = verdicts.min_by_key(|(verdict, _)| *verdict);
-            IssuedCertificate {
-                at,
-                verdict: best.map(|(verdict, _)| verdict),
-                authority: best.map(|(_, at)| at),
-            }
+    /// Name of a certificate or key: its block, if its string has several, and its document.
+    pub(super) fn name(&self, facts: &SiteFacts<'_>, at: ItemPlace, what: &str) -> String {
+        let PemText { uses, items, .. } = &self.texts[at[0]];
+        let block = match items.len() {
+            1 => String::new(),
+            _ => format!("block {} of ", items[at[1]].0 + 1),
         };
-        self.certificates().map(issued).collect()
-    }
-
-    /// String with the authority's certificate that the catalog declares for the first certificate of a
-    /// document.
-    fn declared_authority(&self, facts: &SiteFacts<'_>, at: ItemPlace) -> Option<usize> {
-        let [text, item] = at;
-        let (doc, _) = self.texts[text].uses.iter().find(|(doc, place)| {
-            place.is_root() && facts.document(*doc).key.schema == CERTIFICATE[0].into()
-        })?;
-        let name = &facts.document(*doc).key.name;
-        let authority = facts
-            .site
-            .catalog
-            .authority_of(name)
-            .filter(|_| item == 0)?;
-        let authority = facts.site.output(AUTHORITY[0], authority)?;
-        self.text_of(authority)
-    }
-
-    /// String that is all data of a document.
-    fn text_of(&self, doc: DocId) -> Option<usize> {
-        let is_data = |(of, place): &(DocId, Location)| *of == doc && place.is_root();
-        self.texts.iter().position(|it| it.uses.iter().any(is_data))
-    }
-
-    /// Documents of a certificate and of a key with the same name.
-    fn pairs_of_names(&self, facts: &SiteFacts<'_>) -> Vec<KeyPair> {
-        let pair = |(text, of): (usize, &[&str; 2])| {
-            let (doc, _) = self.texts[text].uses.iter().find(|(doc, place)| {
-                place.is_root() && &*facts.document(*doc).key.schema == of[0]
-            })?;
-            let key = facts.site.output(of[1], &facts.document(*doc).key.name)?;
-            let key = self.text_of(key)?;
-            self.pair(self.first_certificate(text)?, self.first_key(key)?, None)
-        };
-        let texts = 0..self.texts.len();
-        let both = texts.flat_map(|text| [&CERTIFICATE, &AUTHORITY].map(|of| (text, of)));
-        both.filter_map(pair).collect()
-    }
-
-    /// A key and the certificates beside it: in the same mapping, which has no other key.
-    fn pairs_beside(&self, doc: DocId, texts: &[(Location, usize)]) -> Vec<KeyPair> {
-        let pair = |(place, text): &(Location, usize)| {
-            let around = place.parent();
-            let beside = texts.iter().filter(|(place, _)| place.parent() == around);
-            let keys = beside
-                .clone()
-                .filter(|(_, it)| self.first_key(*it).is_some());
-            let key = self.first_key(*text).filter(|_| keys.count() == 1)?;
-            let ends = beside.filter_map(|(_, text)| {
-                let at = self.first_certificate(*text)?;
-                self.certificate(at).filter(|it| !it.is_authority)?;
-                self.pair(at, key, Some((doc, place.clone())))
-            });
-            // The one that matches, if there is one.
-            ends.max_by_key(|pair| pair.matches)
-        };
-        texts.iter().filter_map(pair).collect()
-    }
-
-    fn pair(
-        &self,
-        certificate: ItemPlace,
-        key: ItemPlace,
-        beside: Option<(DocId, Location)>,
-    ) -> Option<KeyPair> {
-        let matches = match self.item(key) {
-            Item::Key(Some(key)) => Some(self.certificate(certificate)?.has_key(key)),
-            Item::Key(None) | Item::EncryptedKey => None,
-            Item::UnreadableKey | Item::Certificate(_) | Item::UnreadableCertificate => {
-                return None;
-            }
-        };
-        Some(KeyPair {
-            certificate,
-            key,
-            beside,
-            matches,
-        })
-    }
-
-    fn first_certificate(&self, text: usize) -> Option<ItemPlace> {
-        let mut items = self.texts[text].items.iter();
-        let item = items.position(|(_, item)| matches!(item, Item::Certificate(_)))?;
-        Some([text, item])
-    }
-
-    fn first_key(&self, text: usize) -> Option<ItemPlace> {
-        let mut items = self.texts[text].items.iter();
-        let is_key = |item: &Item| match item {
-            Item::Key(_) | Item::UnreadableKey | Item::EncryptedKey => true,
-            Item::Certificate(_) | Item::UnreadableCertificate => false,
-        };
-        let item = items.position(|(_, item)| is_key(item))?;
-        Some([text, item])
+        let owner = self.owner(facts, at);
+        let own = uses.iter().find(|(doc, _)| *doc == owner);
+        let place = place_name(facts, owner, own.unwrap_or(&uses[0]));
+        format!("the {what} in {block}{place}")
     }
 
     /// The document that wrote it, or else one that contains it.
-    pub(super) fn owner(&self, facts: &SiteFacts<'_>, at: ItemPlace) -> DocId {
-        let text = &self.texts[at[0]];
-        let (user, _) = text.uses.first().expect("a string is in a document");
-        facts.site.document_at(text.at).unwrap_or(*user)
-    }
-
-    /// Name of a certificate or key: its document, and where it is there.
-    pub(super) fn name(&self, facts: &SiteFacts<'_>, at: ItemPlace, what: &str) -> String {
-        let text = &self.texts[at[0]];
-        let owner = facts.name(self.owner(facts, at));
-        let place = self.place(facts, at);
-        let inside = place.map(|place| format!("in `{place}` "));
-        let is_alike = |(_, item): &&(usize, Item)| {
-            std::mem::discriminant(item) == std::mem::discriminant(self.item(at))
-        };
-        let count = |items: &[(usize, Item)]| items.iter().filter(is_alike).count();
-        let number = if count(&text.items) > 1 {
-            format!("{what} {}", count(&text.items[..=at[1]]))
-        } else {
-            format!("the {what}")
-        };
-        format!("{number} {}of `{owner}`", inside.unwrap_or_default())
-    }
-
-    /// Place in the document; `None` if it is all data, or must not be shown.
-    fn place(&self, facts: &SiteFacts<'_>, at: ItemPlace) -> Option<String> {
-        let owner = self.owner(facts, at);
-        let uses = &self.texts[at[0]].uses;
-        let own = uses.iter().find(|(doc, _)| *doc == owner);
-        let (doc, place) = own.or(uses.first())?;
-        let data = facts.rendered.data(*doc).filter(|_| !place.is_root())?;
-        facts.shown_place(data, place)
+    pub(super) fn owner(&self, facts: &SiteFacts<'_>, [text, _]: ItemPlace) -> DocId {
+        let text = &self.texts[text];
+        let writer = facts.site.document_at(text.at);
+        writer.unwrap_or(text.uses[0].0)
     }
 
     /// Line at which it begins, or its string if that is secret.
     pub(super) fn line(&self, facts: &SiteFacts<'_>, at: ItemPlace) -> Span {
-        let span = self.texts[at[0]].at;
-        let text = facts.sources.slice(span);
-        let mut starts = text.match_indices(BEGIN).filter(|_| !self.is_secret(at));
-        let start = starts.nth(self.number(at));
-        let start = start.map_or(span.start, |(start, _)| span.start + offset(start));
+        let PemText {
+            at: span,
+            is_secret,
+            ref items,
+            ..
+        } = self.texts[at[0]];
+        let mut starts = facts.sources.slice(span).match_indices(BEGIN);
+        let start = starts.nth(items[at[1]].0).filter(|_| !is_secret);
+        let start = span.start + start.map_or(0, |(start, _)| offset(start));
         facts.first_line(Span::new(span.file, start, span.end))
     }
 
@@ -526,72 +452,76 @@ impl SiteCertificates {
     ) -> Diagnostic {
         let owner = self.owner(facts, at);
         let label = Label::new(self.line(facts, at), label);
-        let number = (at[1] > 0).then(|| (at[1] + 1).to_string());
-        let subject = self.place(facts, at).into_iter().chain(number);
         let mut finding = Diagnostic::new(rule, message, label)
-            .about(subject.collect::<Vec<_>>().join(" "))
+            .about(self.name(facts, at, ""))
             .document(facts.document(owner).key.clone());
         let users = self.texts[at[0]].uses.iter();
-        let users: Vec<_> = users.filter(|(doc, _)| *doc != owner).collect();
-        for (index, (doc, place)) in users.iter().enumerate() {
+        let users = users.filter(|(doc, _)| *doc != owner);
+        for (doc, _) in users.clone() {
             finding = finding.document(facts.document(*doc).key.clone());
-            if index < MAX_USES {
-                let name = facts.name(*doc);
-                let shown = facts
-                    .rendered
-                    .data(*doc)
-                    .and_then(|data| facts.shown_place(data, place));
-                let shown = shown
-                    .map(|place| format!("`{place}` of "))
-                    .unwrap_or_default();
-                let written = leftover_placeholder::brought(facts, *doc, place);
-                let written = written.unwrap_or(facts.document(*doc).name_span);
-                finding = finding.related(written, format!("used in {shown}`{name}`"));
-            }
         }
-        if users.len() > MAX_USES {
-            finding = finding.note(format!("used in {} places", users.len()));
+        for user in users.clone().take(MAX_USES) {
+            let (line, place) = used(facts, user);
+            finding = finding.related(line, format!("used in {place}"));
+        }
+        let count = users.count();
+        if count > MAX_USES {
+            finding = finding.note(format!("used in {count} places"));
         }
         finding
     }
 }
 
-/// State of a certificate at the time of the check.
-fn state(facts: &SiteFacts<'_>, certificate: &Certificate) -> CertificateState {
+/// Text that brought a string into a document, and where it is there.
+pub(super) fn used(facts: &SiteFacts<'_>, of: &PemUse) -> (Span, String) {
+    let (doc, place) = of;
+    let brought = leftover_placeholder::brought(facts, *doc, place);
+    let line = brought.unwrap_or(facts.document(*doc).name_span);
+    (line, place_name(facts, *doc, of))
+}
+
+/// Name of a document, after a place in it that may be shown.
+fn place_name(facts: &SiteFacts<'_>, named: DocId, (doc, place): &PemUse) -> String {
+    let data = facts.rendered.data(*doc).filter(|_| !place.is_root());
+    let shown = data.and_then(|data| facts.shown_place(data, place));
+    let shown = shown
+        .map(|place| format!("`{place}` of "))
+        .unwrap_or_default();
+    format!("{shown}`{}`", facts.name(named))
+}
+
+/// What the dates of a certificate mean at the time of the check.
+pub(super) fn mark(facts: &SiteFacts<'_>, certificate: &Certificate) -> CertificateMark {
     let Some(time) = facts.settings.time else {
-        return CertificateState::Undated;
+        return CertificateMark::Valid;
     };
-    if certificate.is_expired(time) {
-        CertificateState::Expired
-    } else if certificate.is_not_yet_valid(time) {
-        CertificateState::NotYetValid
-    } else if certificate.is_expired(time.plus_days(facts.settings.expiring_days)) {
-        CertificateState::Expiring
-    } else {
-        CertificateState::Valid
+    let soon = time.plus_days(facts.settings.expiring_days);
+    match certificate.validity {
+        [_, end] if time.is_after(end) => CertificateMark::Expired,
+        [start, _] if time.is_before(start) => CertificateMark::NotYetValid,
+        [_, end] if soon.is_after(end) => CertificateMark::Expiring,
+        _ => CertificateMark::Valid,
     }
 }
 
-/// Whether documents of a schema are certificates.
-fn is_certificate(schema: &str) -> bool {
-    [CERTIFICATE[0], AUTHORITY[0]].contains(&schema)
-}
-
-/// Whether a string in it contains PEM. Almost no string has a word in capitals, as PEM has.
-fn has_pem(node: &Node) -> bool {
-    match &node.value {
-        Value::String(text) => text.contains(BEGIN),
-        Value::Mapping(mapping) => mapping.size().has_capitals() && mapping.values().any(has_pem),
-        Value::Sequence(items) => items.size().has_capitals() && items.iter().any(has_pem),
-        Value::Pairs(_)
-        | Value::Null
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::BigInt(_)
-        | Value::Float(_)
-        | Value::Date(_)
-        | Value::Timestamp(_)
-        | Value::Binary(_)
-        | Value::Set(_) => false,
+/// Finds strings with PEM. Almost no string has a word in capitals, as PEM has.
+fn find_pem<'d>(
+    node: &'d Node,
+    here: &mut Location,
+    found: &mut Vec<(Location, &'d Node, &'d SmolStr)>,
+) {
+    let has_capitals = match &node.value {
+        Value::String(text) if text.contains(BEGIN) => {
+            found.push((here.clone(), node, text));
+            false
+        }
+        Value::Mapping(mapping) => mapping.size().has_capitals(),
+        Value::Sequence(items) => items.size().has_capitals(),
+        _ => false,
+    };
+    for (piece, child) in children(node).filter(|_| has_capitals) {
+        here.0.push(piece);
+        find_pem(child, here, found);
+        here.0.pop();
     }
 }

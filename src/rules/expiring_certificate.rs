@@ -1,7 +1,7 @@
 //! `expiring-certificate`: a certificate expires soon.
 
 use super::SiteFacts;
-use super::expired_certificate::HIDDEN;
+use super::certificates::{CertificateMark, mark};
 use crate::diagnostic::Diagnostic;
 
 super::rule!(
@@ -10,37 +10,19 @@ super::rule!(
 );
 
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
-    let Some(time) = facts.settings.time else {
-        return;
-    };
-    let days = facts.settings.expiring_days;
     let certificates = facts.certificates();
-    let expiring = certificates
-        .certificates()
-        .filter(|(_, it)| !it.is_expired(time) && it.is_expired(time.plus_days(days)));
-    for (at, certificate) in expiring {
+    let all = certificates.certificates();
+    for (at, certificate) in all.filter(|(_, it)| mark(facts, it) == CertificateMark::Expiring) {
         let name = certificates.name(facts, at, "certificate");
-        let [_, end] = certificate.validity();
-        let is_secret = certificates.is_secret(at);
-        let when = if is_secret {
-            "soon".to_owned()
-        } else {
-            format!("at {end}")
-        };
+        let [_, end] = certificate.dates().map(|date| certificates.date(at, date));
+        let words = (format!("{name} expires at {end}"), "expires soon");
+        let finding = certificates.report(facts, &RULE, at, words);
         // The number of days is not in the message, which identifies the finding.
-        let finding = certificates
-            .report(
-                facts,
-                &RULE,
-                at,
-                (format!("{name} expires {when}"), "expires soon"),
-            )
-            .note(format!("less than {days} days after {time}"))
-            .help("issue a new certificate, and write it here");
-        found.push(if is_secret {
-            finding.note(HIDDEN)
-        } else {
+        let days = facts.settings.expiring_days;
+        found.push(
             finding
-        });
+                .note(format!("less than {days} days after the time of the check"))
+                .help("issue a new certificate, and write it here"),
+        );
     }
 }

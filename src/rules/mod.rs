@@ -205,7 +205,7 @@ mod plain_scalars;
 mod reach;
 mod update_manifest_default;
 
-pub(crate) use certificates::{CertificateState, CertificateTally, KnownPem, SiteCertificates};
+pub(crate) use certificates::{CertificateMark, CertificateTally, KnownPem, SiteCertificates};
 pub(crate) use cloud_init::{UserDataFacts, report_user_data};
 pub(crate) use config_changed::report_changed_configuration;
 pub(crate) use correction::{Correction, corrections};

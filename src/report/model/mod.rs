@@ -329,7 +329,7 @@ pub struct ReportedCertificates {
     pub(crate) expiring: usize,
     /// Damaged certificates and private keys.
     pub(crate) unreadable: usize,
-    /// Documents whose certificates or private keys are encrypted, so that they were not checked.
+    /// Encrypted documents and private keys, which were not checked.
     pub(crate) encrypted: usize,
     /// Certificates whose signature or private key was not verified.
     pub(crate) unverified: usize,

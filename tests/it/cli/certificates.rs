@@ -252,7 +252,7 @@ data:
     sandbox.write("global/big.yaml", authority);
     let ran = lint(&sandbox, &select);
     assert_eq!(ran.code, 0, "{ran:?}");
-    let said = "3 certificates checked on 2026-11-30, 1 encrypted and not checked, 2 not verified";
+    let said = "3 certificates checked on 2026-11-30, 2 encrypted and not checked, 2 not verified";
     assert!(text(&ran).contains(said), "{ran:?}");
 }
 
@@ -331,7 +331,7 @@ fn a_pair_in_one_mapping_is_compared() {
     assert_eq!(finding["primary"]["file"], "global/server.yaml");
     assert_eq!(
         finding["message"],
-        "the private key of `server` does not belong to the certificate of `tls`"
+        "the private key in `server` does not belong to the certificate in `tls`"
     );
     // The pair of documents is reported where it is written, and not again where it is used.
     sandbox.write("global/other.yaml", of("other", VALID_KEY));
