@@ -1,6 +1,6 @@
 //! Values of rendered documents that a query selects, and who wrote them.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use globset::{Glob, GlobMatcher};
 use indexmap::IndexMap;
@@ -9,12 +9,13 @@ use crate::certificate::{self, Item};
 use crate::check::{BothSides, RenderedSite};
 use crate::config::{NamedQuery, QueryKind};
 use crate::deployment::Deployment;
-use crate::graph::{DocId, Recipe};
-use crate::report::answer::image::Image;
-use crate::report::answer::query::{QueriedValue, QueryRow};
+use crate::graph::Recipe;
+use crate::report::answer::AnswerPlace;
+use crate::report::answer::image;
+use crate::report::answer::query::{Columns, QueriedValue, QueryRow, plain_text};
 use crate::report::model::DeployedBy;
 use crate::source::DocKey;
-use crate::yaml::json::{canonical, json_form, original_location};
+use crate::yaml::json::{json_form, original_location};
 use crate::yaml::path::Location;
 use crate::yaml::{Node, Query, Selected, Value, diff};
 
@@ -28,7 +29,7 @@ pub(crate) struct ValueQuery<'q> {
 #[derive(Debug, Default)]
 pub(crate) struct SiteValues {
     /// In the order of the documents; each value once.
-    pub(crate) rows: Vec<QueryRow>,
+    pub(crate) rows: Vec<QueryRow<'static>>,
     /// Outputs with one of the query's schemas that match the request.
     pub(crate) asked: BTreeSet<DocKey>,
     /// Requested outputs that could not be rendered.
@@ -54,14 +55,17 @@ impl<'q> ValueQuery<'q> {
         is_wanted: &dyn Fn(&Recipe) -> bool,
     ) -> SiteValues {
         let mut values = SiteValues::default();
-        let documents = self.documents(site, is_wanted);
+        let outputs = site.graph.outputs();
+        let asked = outputs.filter(|(_, recipe)| {
+            self.paths(&recipe.key.schema).next().is_some() && is_wanted(recipe)
+        });
+        let mut asked = asked.peekable();
         // In most comparisons, no document with an image is edited.
-        if documents.is_empty() {
+        if asked.peek().is_none() {
             return values;
         }
         let deployment = Deployment::of(site.graph, site.rendered);
-        for doc in documents {
-            let key = &site.graph.recipe(doc).key;
+        for (doc, Recipe { key, .. }) in asked {
             values.asked.insert(key.clone());
             let Some(data) = site.rendered.data(doc) else {
                 values.unmade.insert(key.clone());
@@ -70,206 +74,179 @@ impl<'q> ValueQuery<'q> {
             let deployed_by = DeployedBy::of(deployment.of_output(doc, &key.schema));
             let found = self.in_data(&key.schema, data, site).into_iter();
             values.rows.extend(found.map(|(location, value)| {
+                let location = original_location(data, &location);
                 QueryRow::new(key.clone(), deployed_by, &location, value)
             }));
         }
         values
     }
 
-    fn documents(
-        &self,
-        site: &RenderedSite<'_>,
-        is_wanted: &dyn Fn(&Recipe) -> bool,
-    ) -> Vec<DocId> {
-        let asked = site.graph.outputs().filter(|(_, recipe)| {
-            self.paths(&recipe.key.schema).next().is_some() && is_wanted(recipe)
-        });
-        asked.map(|(doc, _)| doc).collect()
-    }
-
-    /// Paths for documents of a schema.
-    fn paths(&self, schema: &str) -> impl Iterator<Item = &'q Query> {
+    /// Paths for documents of a schema, and whether they are for some schemas only.
+    fn paths(&self, schema: &str) -> impl Iterator<Item = (bool, &'q Query)> {
         let sources = self.sources.iter();
         let of_schema =
             sources.filter(move |(glob, _)| glob.as_ref().is_none_or(|glob| glob.is_match(schema)));
-        of_schema.map(|(_, path)| *path)
+        of_schema.map(|(glob, path)| (glob.is_some(), *path))
     }
 
-    /// Values in the data of a document, with their paths. As in JSON output, secrets are hidden: so
-    /// no filter can test them.
+    /// Values in the data of a document, by their locations in its JSON form. As in JSON output,
+    /// secrets are hidden: so no filter can test them.
     fn in_data(
         &self,
         schema: &str,
         data: &Node,
         site: &RenderedSite<'_>,
-    ) -> Vec<(Location, QueriedValue)> {
+    ) -> IndexMap<Location, QueriedValue<'static>> {
         let form = json_form(data);
         let columns = self.query.columns.iter().map(|(title, path)| {
             let found = path.find(&form).into_iter().next();
-            (title.clone(), found.and_then(|found| scalar(found.node)))
+            (title.clone(), found.map(|found| plain_text(found.node)))
         });
-        let columns: Vec<_> = columns.collect();
-        let mut seen = HashSet::new();
-        let mut values = Vec::new();
-        for Selected { node, location } in self.paths(schema).flat_map(|path| path.find(&form)) {
-            let mut value = node.clone();
-            let mut columns = columns.clone();
-            let image = match self.query.kind {
-                QueryKind::Any => None,
-                QueryKind::Image => match Image::of(node) {
-                    None if !node.secret => continue,
-                    image => image,
-                },
-                QueryKind::Certificate => match certificates(node) {
-                    None if node.secret && CERTIFICATES.contains(&schema) => None,
-                    None => continue,
-                    Some([names, begins, ends]) => {
-                        value.value = Value::String(names.into());
-                        let dates = [("not_before", begins), ("not_after", ends)];
-                        columns.splice(0..0, dates.map(|(title, date)| (title.into(), Some(date))));
-                        None
-                    }
-                },
-            };
-            // The repository of an image that is a mapping.
-            let is_part = image.is_some() && location.parent().is_some_and(|it| seen.contains(&it));
-            if is_part || !seen.insert(location.clone()) {
-                continue;
+        let columns: Columns = columns.collect();
+        let mut values = IndexMap::new();
+        for (is_special, path) in self.paths(schema) {
+            for Selected { node, location } in path.find(&form) {
+                let Some((value, of_kind)) = self.shown(node, is_special) else {
+                    continue;
+                };
+                let around = location
+                    .parent()
+                    .filter(|_| self.query.kind == QueryKind::Image);
+                // The repository of an image that is a mapping.
+                let is_part = around.is_some_and(|around| values.contains_key(&around));
+                if is_part || values.contains_key(&location) {
+                    continue;
+                }
+                let written = original_location(data, &location).get(data).unwrap_or(node);
+                let writer = site.site.document_at(written.span);
+                let value = QueriedValue {
+                    value: Node {
+                        value,
+                        ..node.clone()
+                    },
+                    is_secret: node.holds_secret(),
+                    written: written.clone(),
+                    at: AnswerPlace::default(),
+                    layer: writer.map(|doc| site.site.document(doc).key.layer.clone()),
+                    columns: of_kind.into_iter().chain(columns.clone()).collect(),
+                };
+                values.insert(location, value);
             }
-            let location = original_location(data, &location);
-            let written = location.get(data).unwrap_or(node);
-            let writer = site.site.document_at(written.span);
-            let value = QueriedValue {
-                value,
-                is_secret: node.holds_secret(),
-                written: written.clone(),
-                at: written.span,
-                layer: writer.map(|doc| site.site.document(doc).key.layer.clone()),
-                image,
-                columns,
-            };
-            values.push((location, value));
         }
         values
     }
+
+    /// A value as rows show it, with columns of its parts; `None` if it is of another kind. A secret
+    /// may be of any kind, but only where the query is for some schemas.
+    fn shown(&self, node: &Node, is_special: bool) -> Option<(Value, Columns)> {
+        match self.query.kind {
+            QueryKind::Image | QueryKind::Certificate if node.secret && !is_special => None,
+            QueryKind::Image if !node.secret => {
+                let (whole, parts) = image::reference(node)?;
+                let columns = image::PARTS.map(Into::into).into_iter().zip(parts);
+                Some((Value::String(whole.into()), columns.collect()))
+            }
+            QueryKind::Certificate if !node.secret => certificates(node),
+            QueryKind::Any | QueryKind::Image | QueryKind::Certificate => {
+                Some((node.value.clone(), Columns::new()))
+            }
+        }
+    }
 }
 
-/// Schemas of certificates, which are listed even if they are secret.
-const CERTIFICATES: [&str; 2] = [
-    "deckhand/Certificate/v1",
-    "deckhand/CertificateAuthority/v1",
-];
-
 /// Subjects of the certificates in a text, and the first and last seconds of their validity.
-fn certificates(node: &Node) -> Option<[String; 3]> {
-    let text = node
-        .as_str()
-        .filter(|text| text.contains(certificate::BEGIN))?;
-    let items = certificate::items(text).into_iter();
+fn certificates(node: &Node) -> Option<(Value, Columns)> {
+    let items = certificate::items(node.as_str()?).into_iter();
     let found = items.filter_map(|(_, item)| match item {
         Item::Certificate(certificate) => {
             let [begin, end] = certificate.dates();
             Some([certificate.name, begin, end])
         }
-        Item::UnreadableCertificate => Some([
-            "unreadable certificate".to_owned(),
-            String::new(),
-            String::new(),
-        ]),
+        Item::UnreadableCertificate => Some(["unreadable certificate", "", ""].map(str::to_owned)),
         Item::Key(_) | Item::UnreadableKey | Item::EncryptedKey => None,
     });
     let found: Vec<[String; 3]> = found.collect();
-    let joined = |at: usize| {
-        found
-            .iter()
-            .map(|it| &*it[at])
-            .collect::<Vec<_>>()
-            .join(" | ")
-    };
-    (!found.is_empty()).then(|| [0, 1, 2].map(joined))
+    let joined = |at: usize| Vec::from_iter(found.iter().map(|it| &*it[at])).join(" | ");
+    let dates = [("not_before", 1), ("not_after", 2)];
+    let dates = dates.map(|(title, at)| (title.into(), Some(joined(at))));
+    let names = Value::String(joined(0).into());
+    (!found.is_empty()).then(|| (names, dates.into()))
+}
+
+impl SiteValues {
+    /// Whether an image is not among the values. An output that is not rendered may use any image.
+    fn lacks(&self, image: &QueriedValue<'_>) -> bool {
+        let mut values = self.rows.iter().filter_map(|row| row.value.as_ref());
+        self.unmade.is_empty() && values.all(|it| it.text() != image.text())
+    }
 }
 
 /// Images that an edit changed, added or removed in a site: places with another image, places with an
 /// image that no output used before, and gone places of an image that no output uses now.
-pub(crate) fn changed_images(query: &ValueQuery<'_>, both: &BothSides<'_>) -> Vec<QueryRow> {
-    let of_sides = |[base, head]: [&dyn Fn(&RenderedSite<'_>) -> SiteValues; 2]| {
-        let base = both.base.as_ref().map(base).unwrap_or_default();
-        (base, both.head.as_ref().map(head).unwrap_or_default())
+pub(crate) fn changed_images(
+    query: &ValueQuery<'_>,
+    both: &BothSides<'_>,
+) -> Vec<QueryRow<'static>> {
+    let of_sides = |is_wanted: &dyn Fn(&Recipe) -> bool| {
+        let sides = [&both.base, &both.head];
+        sides.map(|side| {
+            side.as_ref()
+                .map(|side| query.of(side, is_wanted))
+                .unwrap_or_default()
+        })
     };
-    let edited = |side: &RenderedSite<'_>, other: &Option<RenderedSite<'_>>| {
-        query.of(side, &|recipe| !is_shared(side, other.as_ref(), recipe))
-    };
-    let (base, head) = of_sides([&|side| edited(side, &both.head), &|side| {
-        edited(side, &both.base)
-    }]);
-    let mut rows = changed(base, head).rows;
+    let mut rows = changed(of_sides(&|recipe| !is_shared(both, recipe))).rows;
+    rows.retain(|row| {
+        row.base
+            .iter()
+            .chain(&row.value)
+            .all(|side| !side.is_secret)
+    });
     if rows
         .iter()
         .all(|row| row.base.is_some() && row.value.is_some())
     {
         return rows;
     }
-    let all = |side: &RenderedSite<'_>| query.of(side, &|_| true);
-    let (base_values, head_values) = of_sides([&all, &all]);
-    let images = |values: &SiteValues| -> BTreeSet<Image> {
-        let values = values.rows.iter().filter_map(|row| row.value.as_ref());
-        values.filter_map(|value| value.image.clone()).collect()
-    };
-    let [before, now] = [images(&base_values), images(&head_values)];
-    rows.retain(|row| {
-        let [base, head] = [&row.base, &row.value].map(|side| side.as_ref()?.image.as_ref());
-        match (base, head) {
-            // An output that is not rendered may use any image.
-            (None, Some(added)) => base_values.unmade.is_empty() && !before.contains(added),
-            (Some(removed), None) => head_values.unmade.is_empty() && !now.contains(removed),
-            (Some(_), Some(_)) | (None, None) => true,
-        }
+    let [base, head] = of_sides(&|_| true);
+    rows.retain(|row| match (&row.base, &row.value) {
+        (None, Some(added)) => base.lacks(added),
+        (Some(removed), None) => head.lacks(removed),
+        (Some(_), Some(_)) | (None, None) => true,
     });
     rows
 }
 
 /// Whether both sides have the same data for a document, without comparing it.
-fn is_shared(side: &RenderedSite<'_>, other: Option<&RenderedSite<'_>>, recipe: &Recipe) -> bool {
+fn is_shared(both: &BothSides<'_>, Recipe { key, .. }: &Recipe) -> bool {
     let data = |side: &RenderedSite<'_>| {
-        let doc = side.site.output(&recipe.key.schema, &recipe.key.name)?;
+        let doc = side.site.output(&key.schema, &key.name)?;
         side.rendered.data(doc)?.value.address()
     };
-    data(side).is_some() && data(side) == other.and_then(data)
+    let [base, head] = [&both.base, &both.head].map(|side| side.as_ref().and_then(data));
+    base.is_some() && base == head
 }
 
 /// Rows of values that differ between the sides of a site, with both values.
-pub(crate) fn changed(base: SiteValues, head: SiteValues) -> SiteValues {
-    let rows = base.rows.into_iter();
-    let mut before: IndexMap<_, QueryRow> = rows.map(|row| (row.place(), row)).collect();
+pub(crate) fn changed([base, head]: [SiteValues; 2]) -> SiteValues {
+    let before = base.rows.into_iter();
+    let mut before: IndexMap<_, _> = before.map(|row| (row.place(), row)).collect();
     let mut rows = Vec::new();
     for row in head.rows {
         let base = before.shift_remove(&row.place()).and_then(|row| row.value);
-        let is_same = base
-            .as_ref()
-            .zip(row.value.as_ref())
-            .is_some_and(|(base, value)| diff::same(&base.written, &value.written));
-        if !is_same {
+        let sides = base.as_ref().zip(row.value.as_ref());
+        if sides.is_none_or(|(base, value)| !diff::same(&base.written, &value.written)) {
             rows.push(QueryRow { base, ..row });
         }
     }
-    let removed = before.into_values().map(|row| QueryRow {
+    rows.extend(before.into_values().map(|row| QueryRow {
         base: row.value,
         value: None,
         ..row
-    });
-    rows.extend(removed);
+    }));
     SiteValues {
         rows,
-        asked: base.asked.into_iter().chain(head.asked).collect(),
-        unmade: base.unmade.into_iter().chain(head.unmade).collect(),
-    }
-}
-
-/// Text of a value that a column shows.
-fn scalar(node: &Node) -> Option<String> {
-    match &node.value {
-        Value::String(text) => Some(text.to_string()),
-        Value::Null => None,
-        _ => Some(canonical(node)),
+        asked: &base.asked | &head.asked,
+        unmade: &base.unmade | &head.unmade,
     }
 }

@@ -80,10 +80,8 @@ pub(super) fn query(
         values: arguments.value,
     };
     let wanted = since_revision(arguments.since, arguments.no_merge_base);
-    let queried = terminal.watch(|control| match wanted.since {
-        Some(_) => commands::query::since(&selection, &wanted, &request, control),
-        None => commands::query::run(&selection, &request, control),
-    })?;
+    let queried =
+        terminal.watch(|control| commands::query::run(&selection, &wanted, &request, control))?;
     let is_found = !queried.answer.is_empty() || wanted.since.is_some();
     let (is_whole, checked) = (queried.is_whole(), &queried.checked);
     let view = view(checked);

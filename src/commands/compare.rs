@@ -68,7 +68,7 @@ pub struct ComparisonOutcome {
     /// Result of the comparison.
     pub compared: Compared,
     /// Images that it changed.
-    pub images: Vec<model::ImageChange>,
+    pub images: model::ImageChanges,
     /// Repository.
     pub repository: model::ReportedRepository,
     /// The two sides.
@@ -255,33 +255,22 @@ fn compared_outputs(
 }
 
 /// Rows of images, by site.
-type ImagesOfSites = Vec<(Option<Arc<str>>, Vec<QueryRow>)>;
+type ImagesOfSites = Vec<(Option<Arc<str>>, Vec<QueryRow<'static>>)>;
 
-/// Changes of images in outputs that are reported, equal ones of several sites and documents once.
-fn reported_images(images: ImagesOfSites, comparison: &Comparison) -> Vec<model::ImageChange> {
+/// Changes of images in outputs that are reported, with their users.
+fn reported_images(images: ImagesOfSites, comparison: &Comparison) -> model::ImageChanges {
     let outputs = comparison.outputs.iter();
     let reported: BTreeSet<_> = outputs.map(|output| (&output.site, &output.key)).collect();
-    let mut changes: BTreeMap<[Option<String>; 2], model::ImageChange> = BTreeMap::new();
+    let mut changes = model::ImageChanges::new();
     for (site, rows) in images {
         for row in rows {
-            if !reported.contains(&(&site, &row.document)) {
-                continue;
+            if reported.contains(&(&site, &row.document)) {
+                let users = changes.entry(row.texts(|side| side.text())).or_default();
+                users.insert((row.document.name.clone(), site.clone()));
             }
-            let images = [&row.base, &row.value]
-                .map(|side| Some(side.as_ref()?.image.as_ref()?.to_string()));
-            let change = changes.entry(images).or_default();
-            change.users.insert(row.document.name.clone());
-            change.sites.insert(site.clone());
         }
     }
-    let changes = changes.into_iter();
     changes
-        .map(|([base, head], change)| model::ImageChange {
-            base,
-            head,
-            ..change
-        })
-        .collect()
 }
 
 /// The earlier side of a comparison with the working tree, with its files.

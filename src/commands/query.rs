@@ -3,20 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use globset::GlobSet;
-
 use super::compare::{self, Opened, SitesToRead};
-use super::documents::{DocumentGlobs, DocumentMatcher};
+use super::documents::DocumentGlobs;
 use super::sides::{Environment, SideSelection};
 use super::{Project, Selection, explain_since, globs, names};
 use crate::ask::query::{SiteValues, ValueQuery, changed};
 use crate::check::{
-    BothSides, Checked, Plan, RenderedSite, RunControl, Settings, TakenBySite, Work, compare_with,
+    Checked, Plan, RenderedSite, RunControl, Settings, TakenBySite, Work, compare_with,
     work_on_sites,
 };
 use crate::config::{Config, NamedQuery, QueryKind, QuerySource, built_in_queries};
 use crate::error::{Error, ErrorKind};
-use crate::graph::Recipe;
 use crate::near::help_for_unknown;
 use crate::report::answer::impact::SiteName;
 use crate::report::answer::query::QueryAnswer;
@@ -40,7 +37,7 @@ pub struct Queried {
     /// Sources and findings.
     pub checked: Checked<()>,
     /// The values.
-    pub answer: QueryAnswer,
+    pub answer: QueryAnswer<'static>,
     /// Requested documents that could not be rendered, with their sites.
     pub missing: Vec<(Option<Arc<str>>, DocKey)>,
 }
@@ -64,70 +61,102 @@ pub fn list(selection: &Selection) -> Result<Vec<[Arc<str>; 2]>, Error> {
     Ok(known.map(|query| [query.name, query.description]).collect())
 }
 
-/// Values that the expression selects in the rendered documents of each site.
+/// Values that the expression selects in the rendered documents of each site; if `wanted` names a base
+/// side, only those that differ from it.
 ///
 /// # Errors
 /// If a step fails, the expression is invalid, or no document matches the request.
 pub fn run(
     selection: &Selection,
-    request: &QueryRequest,
-    control: &RunControl,
-) -> Result<Queried, Error> {
-    let project = Project::open_asked(selection)?;
-    let query = find(&project, &request.expression)?;
-    let plan = project.plan(control);
-    let filter = Filter::new(request, &plan)?;
-    let values = ValueQuery::new(&query);
-    let checked = work_on_sites(&plan, Work::Render, |site| {
-        let values = values.of(site, &|recipe| filter.takes(recipe, site));
-        (site.site.name.clone(), values)
-    })?;
-    let (checked, taken) = checked.without_taken();
-    filter.answer(&query, checked, taken)
-}
-
-/// As [`run`], for values that differ from the base side that `wanted` names.
-///
-/// # Errors
-/// As [`run`].
-pub fn since(
-    selection: &Selection,
     wanted: &SideSelection,
     request: &QueryRequest,
     control: &RunControl,
 ) -> Result<Queried, Error> {
+    if wanted.since.is_none() {
+        let project = Project::open_asked(selection)?;
+        return of_project(&project, request, control, |plan, values| {
+            work_on_sites(plan, Work::Render, |site| {
+                (site.site.name.clone(), values(site))
+            })
+            .map(Checked::without_taken)
+        });
+    }
     let environment = Environment::default();
     let opened = compare::open(selection, wanted, &environment, SitesToRead::Reached)?;
-    let Some(Opened {
+    let Opened {
         chosen, project, ..
-    }) = opened
-    else {
-        return Err(explain_since::no_base());
-    };
-    let query = find(&project, &request.expression)?;
-    let plan = project.plan(control);
-    let filter = Filter::new(request, &plan)?;
-    let values = ValueQuery::new(&query);
-    let taken = TakenBySite::new();
-    let take = |both: &BothSides<'_>| {
-        let of_side =
-            |side: &RenderedSite<'_>| values.of(side, &|recipe| filter.takes(recipe, side));
-        let [base, head] =
-            [&both.base, &both.head].map(|side| side.as_ref().map(of_side).unwrap_or_default());
-        if let Some(site) = both.named() {
-            taken.add(site, changed(base, head));
-        }
-    };
-    let settings = Settings {
-        work: Work::Render,
-        ..Settings::default()
-    };
-    let compared = compare_with(&plan, &settings, &take)?;
-    let queried = filter.answer(&query, compared.checked, taken.into_sites())?;
+    } = opened.ok_or_else(explain_since::no_base)?;
+    let queried = of_project(&project, request, control, |plan, values| {
+        let taken = TakenBySite::new();
+        let settings = Settings {
+            work: Work::Render,
+            ..Settings::default()
+        };
+        let compared = compare_with(plan, &settings, &|both| {
+            let sides = [&both.base, &both.head];
+            let sides = sides.map(|side| side.as_ref().map(values).unwrap_or_default());
+            if let Some(site) = both.named() {
+                taken.add(site, changed(sides));
+            }
+        })?;
+        Ok((compared.checked, taken.into_sites().into_iter().collect()))
+    })?;
     let base = explain_since::name(wanted, &chosen.from);
     Ok(Queried {
         answer: queried.answer.since(base),
         ..queried
+    })
+}
+
+/// Values of sites, by name.
+type OfSites = Vec<(Option<Arc<str>>, SiteValues)>;
+
+/// Joins the values that `work` takes from all sites with the function for one site.
+fn of_project(
+    project: &Project,
+    request: &QueryRequest,
+    control: &RunControl,
+    work: impl FnOnce(
+        &Plan,
+        &(dyn Fn(&RenderedSite<'_>) -> SiteValues + Sync),
+    ) -> Result<(Checked<()>, OfSites), Error>,
+) -> Result<Queried, Error> {
+    let query = find(project, &request.expression)?;
+    let plan = project.plan(control);
+    let documents = request.documents.matcher()?;
+    let globs = globs(&request.values)?;
+    let values = ValueQuery::new(&query);
+    let (checked, of_sites) = work(&plan, &|site| {
+        let mut values = values.of(site, &|recipe| {
+            let path = site.sources.path_of(recipe.span);
+            documents.matches(&recipe.key) && plan.concerns(path)
+        });
+        values.rows.retain(|row| row.matches(globs.as_ref()));
+        values
+    })?;
+    let mut rows = Vec::new();
+    let mut missing = Vec::new();
+    let mut asked = BTreeSet::new();
+    for (site, values) in of_sites {
+        asked.extend(values.asked);
+        missing.extend(values.unmade.into_iter().map(|key| (site.clone(), key)));
+        rows.push((site, values.rows));
+    }
+    // The documents of a site without a definition are unknown.
+    if checked.undefined.is_empty() {
+        let matched = request
+            .documents
+            .ensure_matched("rendered document", &asked);
+        matched.map_err(|error| names::or_unread(error, &checked))?;
+    }
+    let sites = checked.sites.iter().map(|site| SiteName {
+        name: site.name.clone(),
+        site_type: site.site_type.clone(),
+    });
+    Ok(Queried {
+        answer: QueryAnswer::new(query.name, query.kind, sites.collect(), rows),
+        checked,
+        missing,
     })
 }
 
@@ -167,64 +196,4 @@ fn known(config: &Config) -> BTreeMap<Arc<str>, NamedQuery> {
     let own = config.queries.iter().cloned();
     let known = built_in_queries().into_iter().chain(own);
     known.map(|query| (query.name.clone(), query)).collect()
-}
-
-/// Documents and values that a request is limited to.
-struct Filter<'r> {
-    request: &'r QueryRequest,
-    plan: &'r Plan,
-    documents: DocumentMatcher,
-    values: Option<GlobSet>,
-}
-
-impl<'r> Filter<'r> {
-    fn new(request: &'r QueryRequest, plan: &'r Plan) -> Result<Self, Error> {
-        Ok(Self {
-            request,
-            plan,
-            documents: request.documents.matcher()?,
-            values: globs(&request.values)?,
-        })
-    }
-
-    fn takes(&self, recipe: &Recipe, site: &RenderedSite<'_>) -> bool {
-        self.documents.matches(&recipe.key) && self.plan.concerns(site.sources.path_of(recipe.span))
-    }
-
-    /// Joins the values of all sites.
-    fn answer(
-        &self,
-        query: &NamedQuery,
-        checked: Checked<()>,
-        taken: impl IntoIterator<Item = (Option<Arc<str>>, SiteValues)>,
-    ) -> Result<Queried, Error> {
-        let mut of_sites = Vec::new();
-        let mut missing = Vec::new();
-        let mut asked = BTreeSet::new();
-        for (site, mut values) in taken {
-            values.rows.retain(|row| row.matches(self.values.as_ref()));
-            asked.extend(values.asked);
-            missing.extend(values.unmade.into_iter().map(|key| (site.clone(), key)));
-            of_sites.push((site, values.rows));
-        }
-        let sites = checked.sites.iter();
-        let sites = sites.map(|site| SiteName {
-            name: site.name.clone(),
-            site_type: site.site_type.clone(),
-        });
-        let answer = QueryAnswer::new(query.name.clone(), query.kind, sites.collect(), of_sites);
-        match self
-            .request
-            .documents
-            .ensure_matched("rendered document", &asked)
-        {
-            // The documents of a site without a definition are unknown.
-            Err(error) if checked.undefined.is_empty() => Err(names::or_unread(error, &checked)),
-            Ok(()) | Err(_) => Ok(Queried {
-                checked,
-                answer,
-                missing,
-            }),
-        }
-    }
 }

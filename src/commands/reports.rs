@@ -218,7 +218,7 @@ fn report_of_comparison(
         verdict,
         repository: Some(outcome.repository.clone()),
         repositories: &outcome.compared.checked.repositories,
-        images: &outcome.images,
+        images: Some(&outcome.images),
         outputs: outcome.outputs,
         semantics: configuration::chosen_semantics(&outcome.configured, selection.meaning),
         timing: Timing::new(elapsed, times().as_ref()),

@@ -52,7 +52,7 @@ serialize_words!(
 );
 
 /// Visible start of a place in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AnswerPlace<'v> {
     pub(super) file: &'v str,
     pub(super) line: usize,

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use globset::GlobSet;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde::{Serialize, Serializer};
 
-use super::image::{Image, changed};
+use super::image::changed;
 use super::impact::{SiteName, SiteNameIndex};
 use super::since::SideName;
 use super::{AnswerPlace, as_json, painted_places};
@@ -18,13 +18,14 @@ use crate::report::printable::clean;
 use crate::report::terminal::painted;
 use crate::report::text::TextRole;
 use crate::report::{TerminalStyle, View, counted, wrap};
-use crate::source::{DocKey, Span, Triple};
+use crate::source::{DocKey, Triple};
+use crate::yaml::json::canonical;
 use crate::yaml::path::Location;
 use crate::yaml::{Node, Value};
 
 /// Values that a query selected in all sites, equal ones once.
 #[derive(Debug, Serialize)]
-pub struct QueryAnswer<At = Span> {
+pub struct QueryAnswer<'v> {
     /// The path, or the name of the query.
     query: Arc<str>,
     #[serde(skip)]
@@ -36,24 +37,15 @@ pub struct QueryAnswer<At = Span> {
     values: usize,
     /// Number of these that are secret, or contain a secret.
     secrets: usize,
-    rows: Vec<SitesRow<At>>,
+    rows: Vec<QueryRow<'v>>,
     /// All sites, by name.
     #[serde(skip)]
     sites: Vec<SiteName>,
 }
 
-/// A value, with the sites that have it.
-#[derive(Debug, Serialize)]
-struct SitesRow<At> {
-    #[serde(flatten)]
-    row: QueryRow<At>,
-    /// Empty for files without a site layout.
-    sites: Vec<Arc<str>>,
-}
-
 /// A value of a rendered document.
 #[derive(Debug, Serialize)]
-pub(crate) struct QueryRow<At = Span> {
+pub(crate) struct QueryRow<'v> {
     pub(crate) document: DocKey,
     pub(crate) path: String,
     /// The path as a JSON Pointer (RFC 6901).
@@ -63,72 +55,56 @@ pub(crate) struct QueryRow<At = Span> {
     pub(crate) deployed_by: Option<DeployedBy>,
     /// The value at the base side, if only changed values are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) base: Option<QueriedValue<At>>,
+    pub(crate) base: Option<QueriedValue<'v>>,
     /// The value; `None` if only the base side has one.
     #[serde(flatten)]
-    pub(crate) value: Option<QueriedValue<At>>,
+    pub(crate) value: Option<QueriedValue<'v>>,
+    /// Sites that have it; empty for files without a site layout.
+    pub(crate) sites: Vec<Arc<str>>,
 }
 
 /// A value, and where it is written.
 #[derive(Debug, Serialize)]
-pub(crate) struct QueriedValue<At = Span> {
+pub(crate) struct QueriedValue<'v> {
     /// As in JSON, with hidden secrets.
     #[serde(serialize_with = "json")]
     pub(crate) value: Node,
     /// Whether it is a secret, or contains one.
-    #[serde(rename = "secret", skip_serializing_if = "is_false")]
+    #[serde(rename = "secret")]
     pub(crate) is_secret: bool,
     /// As rendered.
     #[serde(skip)]
     pub(crate) written: Node,
-    pub(crate) at: At,
+    /// Where it is written; empty before [`QueryAnswer::located`].
+    pub(crate) at: AnswerPlace<'v>,
     /// Layer of the document that contains the text.
     pub(crate) layer: Option<Arc<str>>,
-    #[serde(flatten)]
-    pub(crate) image: Option<Image>,
-    /// Titles and texts of further columns.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "map")]
-    pub(crate) columns: Vec<(Arc<str>, Option<String>)>,
+    pub(crate) columns: Columns,
 }
+
+/// Further texts about a value, by their titles.
+pub(crate) type Columns = IndexMap<Arc<str>, Option<String>>;
 
 fn json<S: Serializer>(node: &Node, serializer: S) -> Result<S::Ok, S::Error> {
     as_json(node).serialize(serializer)
 }
 
-fn map<S: Serializer>(
-    entries: &[(Arc<str>, Option<String>)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(entries.iter().map(|(title, text)| (title, text)))
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_false(bool: &bool) -> bool {
-    !bool
-}
-
-impl QueryAnswer {
+impl QueryAnswer<'_> {
     /// Joins the rows of all sites: rows of one place of a document follow each other.
     pub(crate) fn new(
         query: Arc<str>,
         kind: QueryKind,
         sites: Vec<SiteName>,
-        of_sites: Vec<(Option<Arc<str>>, Vec<QueryRow>)>,
+        of_sites: Vec<(Option<Arc<str>>, Vec<QueryRow<'static>>)>,
     ) -> Self {
         let (mut values, mut secrets) = (0, 0);
-        let mut places: IndexMap<_, IndexMap<String, SitesRow<Span>>> = IndexMap::new();
+        let mut places: IndexMap<_, IndexMap<String, QueryRow<'_>>> = IndexMap::new();
         for (site, rows) in of_sites {
             for row in rows {
                 values += 1;
                 secrets += usize::from(row.sides().any(|side| side.is_secret));
                 let rows = places.entry(row.place()).or_default();
-                let joined = rows.entry(row.fingerprint()).or_insert_with(|| SitesRow {
-                    row,
-                    sites: Vec::new(),
-                });
+                let joined = rows.entry(row.fingerprint()).or_insert(row);
                 joined.sites.extend(site.clone());
             }
         }
@@ -136,16 +112,14 @@ impl QueryAnswer {
         places.sort_by(|(schema, name, _), _, (other_schema, other_name, _), _| {
             (schema, name).cmp(&(other_schema, other_name))
         });
+        let places = places.into_values();
         Self {
             query,
             kind,
             since: None,
             values,
             secrets,
-            rows: places
-                .into_values()
-                .flat_map(IndexMap::into_values)
-                .collect(),
+            rows: places.flat_map(IndexMap::into_values).collect(),
             sites,
         }
     }
@@ -162,72 +136,26 @@ impl QueryAnswer {
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
+}
 
-    /// Replaces spans with visible places.
-    pub fn located<'v>(self, view: &View<'v>) -> QueryAnswer<AnswerPlace<'v>> {
-        let rows = self
-            .rows
-            .into_iter()
-            .map(|SitesRow { row, sites }| SitesRow {
-                row: QueryRow {
-                    document: row.document,
-                    path: row.path,
-                    pointer: row.pointer,
-                    deployed_by: row.deployed_by,
-                    base: row.base.map(|base| base.located(view)),
-                    value: row.value.map(|value| value.located(view)),
-                },
-                sites,
-            });
-        QueryAnswer {
-            query: self.query,
-            kind: self.kind,
-            since: self.since,
-            values: self.values,
-            secrets: self.secrets,
-            rows: rows.collect(),
-            sites: self.sites,
+impl<'v> QueryAnswer<'v> {
+    /// Adds the visible places.
+    #[must_use]
+    pub fn located(mut self, view: &View<'v>) -> Self {
+        let rows = self.rows.iter_mut();
+        for side in rows.flat_map(|row| row.base.iter_mut().chain(&mut row.value)) {
+            side.at = AnswerPlace::new(side.written.span, view);
         }
+        self
     }
 }
 
-impl<At> QueryRow<At> {
-    /// Whether one of its values matches these globs.
-    pub(crate) fn matches(&self, globs: Option<&GlobSet>) -> bool {
-        globs.is_none_or(|globs| self.sides().any(|side| globs.is_match(side.text())))
-    }
-
-    fn sides(&self) -> impl Iterator<Item = &QueriedValue<At>> {
-        self.base.iter().chain(&self.value)
-    }
-
-    /// The image, or the change of it.
-    fn image_title(&self, is_changed: bool) -> String {
-        let sides = [&self.base, &self.value];
-        match sides.map(|side| side.as_ref().map(QueriedValue::text)) {
-            [Some(base), Some(image)] => changed(&base, &image),
-            [Some(removed), None] => format!("- {removed}"),
-            [None, Some(added)] if is_changed => format!("+ {added}"),
-            [None, image] => image.unwrap_or_default(),
-        }
-    }
-
-    /// `None` if it is not known, or Armada does not read the document.
-    fn is_deployed(&self) -> Option<bool> {
-        match self.deployed_by? {
-            DeployedBy::UpdateSite | DeployedBy::UpdateSoftware | DeployedBy::Both => Some(true),
-            DeployedBy::None => Some(false),
-            DeployedBy::NotKnown => None,
-        }
-    }
-}
-
-impl QueryRow {
+impl QueryRow<'_> {
     pub(crate) fn new(
         document: DocKey,
         deployed_by: Option<DeployedBy>,
         location: &Location,
-        value: QueriedValue,
+        value: QueriedValue<'static>,
     ) -> Self {
         Self {
             document,
@@ -236,7 +164,17 @@ impl QueryRow {
             deployed_by,
             base: None,
             value: Some(value),
+            sites: Vec::new(),
         }
+    }
+
+    /// Whether one of its values matches these globs.
+    pub(crate) fn matches(&self, globs: Option<&GlobSet>) -> bool {
+        globs.is_none_or(|globs| self.sides().any(|side| globs.is_match(side.text())))
+    }
+
+    fn sides(&self) -> impl Iterator<Item = &QueriedValue<'_>> {
+        self.base.iter().chain(&self.value)
     }
 
     /// Equal for values at the same place of a site's documents.
@@ -247,38 +185,41 @@ impl QueryRow {
 
     /// Equal for values that reports show as one: of equal secrets only if one text wrote them.
     fn fingerprint(&self) -> String {
-        let side = |side: &QueriedValue| (side.text(), side.at, side.layer.clone());
-        let sides = [&self.base, &self.value].map(|it| it.as_ref().map(side));
+        let sides = self.texts(|side| (side.text(), side.written.span, side.layer.clone()));
         format!("{} {:?} {sides:?}", self.document.layer, self.deployed_by)
     }
-}
 
-impl QueriedValue {
-    fn located<'v>(self, view: &View<'v>) -> QueriedValue<AnswerPlace<'v>> {
-        QueriedValue {
-            value: self.value,
-            is_secret: self.is_secret,
-            written: self.written,
-            at: AnswerPlace::new(self.at, view),
-            layer: self.layer,
-            image: self.image,
-            columns: self.columns,
-        }
+    /// Texts of both sides.
+    pub(crate) fn texts<T>(&self, text: impl Fn(&QueriedValue<'_>) -> T) -> [Option<T>; 2] {
+        [&self.base, &self.value].map(|side| side.as_ref().map(&text))
+    }
+
+    /// Fields of a record, by their titles.
+    fn record(&self) -> IndexMap<String, String> {
+        let deployed_by = self.deployed_by.map(|by| by.to_string());
+        let fields = [
+            ("schema", self.document.schema.to_string()),
+            ("name", self.document.name.to_string()),
+            ("path", self.path.clone()),
+            ("deployed_by", deployed_by.unwrap_or_default()),
+            ("sites", self.sites.join(" ")),
+        ];
+        let fields = fields.map(|(title, text)| (title.to_owned(), text));
+        let sides = [("", &self.value), ("base_", &self.base)];
+        let of_sides = sides.into_iter().flat_map(|(prefix, side)| {
+            let fields = side.iter().flat_map(QueriedValue::fields);
+            fields.map(move |(title, text)| (format!("{prefix}{title}"), text))
+        });
+        fields.into_iter().chain(of_sides).collect()
     }
 }
 
-impl<At> QueriedValue<At> {
+impl QueriedValue<'_> {
     /// Text of the value: a string without quotes, other values as JSON.
-    fn text(&self) -> String {
-        match (&self.image, &self.value.value) {
-            (Some(image), _) => image.to_string(),
-            (None, Value::String(text)) => text.to_string(),
-            (None, _) => serde_json::to_string(&as_json(&self.value)).unwrap_or_default(),
-        }
+    pub(crate) fn text(&self) -> String {
+        plain_text(&self.value)
     }
-}
 
-impl QueriedValue<AnswerPlace<'_>> {
     /// The value, the place that wrote it with its layer, and the further columns.
     fn lines(&self) -> [String; 3] {
         let layer = self.layer.iter().filter(|layer| !layer.is_empty());
@@ -287,12 +228,32 @@ impl QueriedValue<AnswerPlace<'_>> {
         let columns =
             columns.filter_map(|(title, text)| Some(format!("{title}: {}", text.as_ref()?)));
         let columns: Vec<String> = columns.collect();
-        let lines = [
+        [
             self.text(),
             format!("{}{layer}", self.at),
             columns.join(" · "),
+        ]
+    }
+
+    fn fields(&self) -> Vec<(&str, String)> {
+        let layer = self.layer.as_deref().unwrap_or_default();
+        let fields = [
+            ("value", self.text()),
+            ("file", self.at.file.to_owned()),
+            ("line", self.at.line.to_string()),
+            ("layer", layer.to_owned()),
         ];
-        lines.map(|line| clean(&line).into_owned())
+        let columns = self.columns.iter();
+        let columns = columns.map(|(title, text)| (&**title, text.clone().unwrap_or_default()));
+        fields.into_iter().chain(columns).collect()
+    }
+}
+
+/// A string without quotes, or another value as JSON.
+pub(crate) fn plain_text(node: &Node) -> String {
+    match &node.value {
+        Value::String(text) => text.to_string(),
+        _ => canonical(node),
     }
 }
 
@@ -301,249 +262,156 @@ impl QueriedValue<AnswerPlace<'_>> {
 /// # Errors
 /// Fails if writing to `out` fails.
 pub fn write(
-    answer: &QueryAnswer<AnswerPlace<'_>>,
+    answer: &QueryAnswer<'_>,
     style: &TerminalStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     if let Some(since) = &answer.since {
-        writeln!(
-            out,
-            "changed since {}\n",
-            clean(&since.to_string()).trim_start_matches("at ")
-        )?;
+        let since = since.to_string();
+        let since = clean(since.trim_start_matches("at "));
+        writeln!(out, "changed since {since}\n")?;
     }
-    let names = SiteNameIndex::new(&answer.sites);
+    let mut page = Page {
+        names: SiteNameIndex::new(&answer.sites),
+        style,
+        out,
+    };
     match answer.kind {
-        QueryKind::Any | QueryKind::Certificate => write_places(answer, &names, style, out)?,
-        QueryKind::Image => write_images(answer, &names, style, out)?,
+        QueryKind::Any | QueryKind::Certificate => page.write_places(&answer.rows)?,
+        QueryKind::Image => page.write_images(&answer.rows, answer.since.is_some())?,
     }
-    let has_sites = answer.sites.iter().any(|site| site.name.is_some());
-    let in_sites = if has_sites {
-        format!(" in {}", counted(answer.sites.len(), "site"))
-    } else {
-        String::new()
-    };
-    let secrets = match answer.secrets {
-        0 => String::new(),
-        1 => ", 1 of them secret".to_owned(),
-        some => format!(", {some} of them secret"),
-    };
-    if !answer.rows.is_empty() {
+    if !answer.is_empty() {
         writeln!(out)?;
     }
-    writeln!(
-        out,
-        "{}{in_sites}{secrets}",
-        counted(answer.values, "value")
-    )
+    write!(out, "{}", counted(answer.values, "value"))?;
+    if answer.sites.iter().any(|site| site.name.is_some()) {
+        write!(out, " in {}", counted(answer.sites.len(), "site"))?;
+    }
+    match answer.secrets {
+        0 => writeln!(out),
+        some => writeln!(out, ", {some} of them secret"),
+    }
 }
 
-/// Writes places of documents, each with its values.
-fn write_places(
-    answer: &QueryAnswer<AnswerPlace<'_>>,
-    names: &SiteNameIndex<'_>,
-    style: &TerminalStyle,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut places: IndexMap<_, IndexMap<_, Vec<&SitesRow<AnswerPlace<'_>>>>> = IndexMap::new();
-    for row in &answer.rows {
-        let Triple { schema, name, .. } = &*row.row.document;
-        let place = (schema, name, &row.row.path);
-        let sides =
-            [&row.row.base, &row.row.value].map(|side| side.as_ref().map(QueriedValue::lines));
-        let values = places.entry(place).or_default();
-        values.entry(sides).or_default().push(row);
-    }
-    for ((schema, name, path), values) in places {
-        let document = format!("{schema} {name}");
-        let document = painted(&clean(&document), TextRole::Name, style);
-        writeln!(out, "{document}  {}", clean(path))?;
-        for ([base, value], rows) in values {
-            let marks = if answer.since.is_some() {
-                ["- ", "+ "]
-            } else {
-                ["", ""]
-            };
-            for (mark, side) in marks.into_iter().zip([&base, &value]) {
-                let Some([text, place, columns]) = side else {
-                    continue;
-                };
-                writeln!(
-                    out,
-                    "{}",
-                    wrap(text, style.columns(), &format!("  {mark}"), "    ")
-                )?;
-                writeln!(out, "      {}", painted(place, TextRole::Place, style))?;
-                if !columns.is_empty() {
-                    writeln!(
-                        out,
-                        "{}",
-                        wrap(columns, style.columns(), "      ", "      ")
-                    )?;
+struct Page<'p> {
+    names: SiteNameIndex<'p>,
+    style: &'p TerminalStyle,
+    out: &'p mut dyn Write,
+}
+
+impl Page<'_> {
+    /// Writes places of documents, each with its values.
+    fn write_places(&mut self, rows: &[QueryRow<'_>]) -> io::Result<()> {
+        let mut places: IndexMap<_, IndexMap<_, Vec<&QueryRow<'_>>>> = IndexMap::new();
+        for row in rows {
+            let Triple { schema, name, .. } = &*row.document;
+            let values = places.entry((schema, name, &row.path)).or_default();
+            let sides = row.texts(|side| side.lines());
+            values.entry(sides).or_default().push(row);
+        }
+        for ((schema, name, path), values) in places {
+            let document = format!("{schema} {name}");
+            let document = painted(&clean(&document), TextRole::Name, self.style);
+            writeln!(self.out, "{document}  {}", clean(path))?;
+            for (sides, rows) in values {
+                let is_change = rows.iter().any(|row| row.base.is_some());
+                for (mark, side) in ["  - ", "  + "].into_iter().zip(sides) {
+                    let Some([text, place, columns]) = side else {
+                        continue;
+                    };
+                    let mark = if is_change { mark } else { "  " };
+                    self.write([mark, "    "], TextRole::Plain, &text)?;
+                    self.write(["      "; 2], TextRole::Place, &place)?;
+                    if !columns.is_empty() {
+                        self.write(["      "; 2], TextRole::Plain, &columns)?;
+                    }
                 }
+                self.write_sites(&rows)?;
             }
-            write_sites(&rows, names, style, out)?;
         }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Writes the sites of rows, and in which of them their documents are not deployed.
-fn write_sites(
-    rows: &[&SitesRow<AnswerPlace<'_>>],
-    names: &SiteNameIndex<'_>,
-    style: &TerminalStyle,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let of = |is_meant: &dyn Fn(&QueryRow<AnswerPlace<'_>>) -> bool| {
-        let rows = rows.iter().filter(|row| is_meant(&row.row));
-        let sites: BTreeSet<Arc<str>> = rows.flat_map(|row| row.sites.clone()).collect();
-        names.phrase(&Vec::from_iter(sites))
-    };
-    let all = of(&|_| true);
-    let rest = of(&|row| row.is_deployed() == Some(false));
-    let text = match (&*all, &*rest) {
-        ("", _) => return Ok(()),
-        (all, "") => format!("in {all}"),
-        (all, rest) if all == rest => format!("in {all}, not deployed"),
-        (all, rest) => format!("in {all}; not deployed in {rest}"),
-    };
-    writeln!(
-        out,
-        "{}",
-        wrap(&text, style.columns(), "      ", "        ")
-    )
-}
-
-/// Writes images, each with the documents that use it.
-fn write_images(
-    answer: &QueryAnswer<AnswerPlace<'_>>,
-    names: &SiteNameIndex<'_>,
-    style: &TerminalStyle,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut images: BTreeMap<String, Vec<&SitesRow<AnswerPlace<'_>>>> = BTreeMap::new();
-    for row in &answer.rows {
-        let title = row.row.image_title(answer.since.is_some());
-        images.entry(title).or_default().push(row);
-    }
-    for (title, rows) in &images {
-        let title = wrap(&clean(title), style.columns(), "", "  ");
-        writeln!(out, "{}", painted(&title, TextRole::Name, style))?;
-        let mut users: BTreeMap<&str, bool> = BTreeMap::new();
-        for SitesRow { row, .. } in rows {
-            *users.entry(&row.document.name).or_default() |= row.is_deployed() != Some(false);
+    /// Writes images, each with the documents that use it.
+    fn write_images(&mut self, rows: &[QueryRow<'_>], is_change: bool) -> io::Result<()> {
+        let mut images: BTreeMap<_, Vec<&QueryRow<'_>>> = BTreeMap::new();
+        for row in rows {
+            let title = match row.texts(|side| side.text()) {
+                [Some(base), Some(image)] => changed(&base, &image),
+                [Some(removed), None] => format!("- {removed}"),
+                [None, Some(added)] if is_change => format!("+ {added}"),
+                [None, image] => image.unwrap_or_default(),
+            };
+            let is_unused = row.deployed_by == Some(DeployedBy::None);
+            images.entry((title, is_unused)).or_default().push(row);
         }
-        let users = users.into_iter().map(|(name, is_deployed)| {
-            if is_deployed {
-                name.to_owned()
-            } else {
-                format!("{name} (not deployed)")
+        for ((title, _), rows) in &images {
+            self.write(["", "  "], TextRole::Name, title)?;
+            let users: BTreeSet<&str> = rows.iter().map(|row| &*row.document.name).collect();
+            let users = Vec::from_iter(users).join(", ");
+            self.write(["  ", "    "], TextRole::Plain, &format!("used by {users}"))?;
+            let last = rows.iter().filter_map(|row| row.sides().last());
+            let mut places: Vec<AnswerPlace<'_>> = last.map(|side| side.at).collect();
+            places.sort_by_key(|place| (place.file, place.line));
+            let places = painted_places(&places, self.style).replace('\n', "\n    ");
+            writeln!(self.out, "    {places}")?;
+            self.write_sites(rows)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the sites of rows, and those in which their documents are not deployed.
+    fn write_sites(&mut self, rows: &[&QueryRow<'_>]) -> io::Result<()> {
+        for (is_deployed, words) in [(true, ""), (false, ", not deployed")] {
+            let rows = rows
+                .iter()
+                .filter(|row| (row.deployed_by != Some(DeployedBy::None)) == is_deployed);
+            let sites: BTreeSet<_> = rows.flat_map(|row| row.sites.clone()).collect();
+            if !sites.is_empty() {
+                let sites = self.names.phrase(&Vec::from_iter(sites));
+                let text = format!("in {sites}{words}");
+                self.write(["      ", "        "], TextRole::Plain, &text)?;
             }
-        });
-        let users = format!("used by {}", users.collect::<Vec<_>>().join(", "));
-        writeln!(
-            out,
-            "{}",
-            wrap(&clean(&users), style.columns(), "  ", "    ")
-        )?;
-        let values = rows
-            .iter()
-            .filter_map(|row| row.row.value.as_ref().or(row.row.base.as_ref()));
-        let mut places: Vec<AnswerPlace<'_>> = values.map(|value| value.at).collect();
-        places.sort_by_key(|place| (place.file, place.line));
-        writeln!(
-            out,
-            "    {}",
-            painted_places(&places, style).replace('\n', "\n    ")
-        )?;
-        write_sites(rows, names, style, out)?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Writes a text with indents for its first and its further lines.
+    fn write(&mut self, indents: [&str; 2], role: TextRole, text: &str) -> io::Result<()> {
+        let [first, others] = indents;
+        let lines = wrap(&clean(text), self.style.columns(), first, others);
+        writeln!(self.out, "{}", painted(&lines, role, self.style))
+    }
 }
 
 /// Writes a row for each value as CSV (RFC 4180).
 ///
 /// # Errors
 /// Fails if writing to `out` fails.
-pub fn write_csv(answer: &QueryAnswer<AnswerPlace<'_>>, out: &mut dyn Write) -> io::Result<()> {
-    let columns: IndexMap<&str, ()> = answer
-        .rows
+pub fn write_csv(answer: &QueryAnswer<'_>, out: &mut dyn Write) -> io::Result<()> {
+    if answer.is_empty() {
+        return Ok(());
+    }
+    let records: Vec<_> = answer.rows.iter().map(QueryRow::record).collect();
+    let titles: IndexSet<&str> = records
         .iter()
-        .flat_map(|row| row.row.sides())
-        .flat_map(|value| &value.columns)
-        .map(|(title, _)| (&**title, ()))
+        .flat_map(IndexMap::keys)
+        .map(|it| &**it)
         .collect();
-    let mut titles = vec!["schema", "name", "path", "deployed_by", "sites"];
-    let of_image: &[&str] = match answer.kind {
-        QueryKind::Any | QueryKind::Certificate => &[],
-        QueryKind::Image => &["registry", "repository", "tag", "digest"],
-    };
-    let of_value = ["value", "file", "line", "layer"].iter().chain(of_image);
-    titles.extend(of_value.clone());
-    titles.extend(columns.keys());
-    let of_base: Vec<String> = match answer.since {
-        Some(_) => of_value.map(|title| format!("base_{title}")).collect(),
-        None => Vec::new(),
-    };
-    let titles = titles.into_iter().map(str::to_owned).chain(of_base);
-    write_record(titles, out)?;
-    for SitesRow { row, sites } in &answer.rows {
-        let deployed_by = row.deployed_by.map(|by| by.to_string()).unwrap_or_default();
-        let mut fields = vec![
-            row.document.schema.to_string(),
-            row.document.name.to_string(),
-            row.path.clone(),
-            deployed_by,
-            sites.join(" "),
-        ];
-        let fields_of = |value: &Option<QueriedValue<AnswerPlace<'_>>>| match value {
-            Some(value) => value.fields(answer.kind),
-            None => vec![String::new(); 4 + of_image.len()],
-        };
-        fields.extend(fields_of(&row.value));
-        fields.extend(columns.keys().map(|title| {
-            let value = row.value.as_ref().or(row.base.as_ref());
-            let mut columns = value.into_iter().flat_map(|value| &value.columns);
-            let column = columns.find(|(known, _)| **known == **title);
-            column
-                .and_then(|(_, text)| text.clone())
-                .unwrap_or_default()
-        }));
-        if answer.since.is_some() {
-            fields.extend(fields_of(&row.base));
-        }
-        write_record(fields, out)?;
-    }
-    Ok(())
+    write_record(titles.iter().copied(), out)?;
+    records.iter().try_for_each(|record| {
+        let fields = titles.iter().map(|title| record.get(*title));
+        write_record(fields.map(|field| field.map_or("", |it| it)), out)
+    })
 }
 
-impl QueriedValue<AnswerPlace<'_>> {
-    /// Fields of the value in a record.
-    fn fields(&self, kind: QueryKind) -> Vec<String> {
-        let layer = self.layer.as_deref().unwrap_or_default();
-        let mut fields = vec![
-            self.text(),
-            self.at.file.to_owned(),
-            self.at.line.to_string(),
-            layer.to_owned(),
-        ];
-        if kind == QueryKind::Image {
-            let image = self.image.clone();
-            let parts = image.map(|it| [Some(it.registry), Some(it.name), it.tag, it.digest]);
-            fields.extend(parts.unwrap_or_default().map(Option::unwrap_or_default));
-        }
-        fields
-    }
-}
-
-fn write_record(fields: impl IntoIterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
-    let quoted = fields.into_iter().map(|field| {
+fn write_record<'f>(fields: impl Iterator<Item = &'f str>, out: &mut dyn Write) -> io::Result<()> {
+    let quoted = fields.map(|field| {
         if field.contains(['"', ',', '\n', '\r']) {
             format!("\"{}\"", field.replace('"', "\"\""))
         } else {
-            field
+            field.to_owned()
         }
     });
-    write!(out, "{}\r\n", quoted.collect::<Vec<_>>().join(","))
+    write!(out, "{}\r\n", Vec::from_iter(quoted).join(","))
 }

@@ -32,7 +32,7 @@ pub(crate) use self::consequences::{ReportedConsequences, ReportedEffect};
 pub(crate) use self::finding::Finding;
 pub(crate) use self::finding::{Fingerprints, State, SuppressedBy, SuppressionKind, TextFix};
 pub(crate) use self::id::{EditRef, GroupRef, RouteRef, SetRef};
-pub use self::images::{ImageChange, ReportedImage};
+pub use self::images::{ImageChanges, ReportedImage};
 pub(super) use self::json::{VERSION, write_json};
 pub use self::json::{rendered, write};
 pub(crate) use self::lines::{FileLines, SourceLine};
@@ -373,7 +373,7 @@ pub struct ReportInput<'a> {
     /// Rendered and compared sides.
     pub checked: CheckedSides<'a>,
     /// Images that the edits changed.
-    pub images: &'a [ImageChange],
+    pub images: Option<&'a ImageChanges>,
     /// Number of outputs of the head side.
     pub outputs: usize,
     /// Semantics used to render documents.
@@ -445,7 +445,7 @@ impl<'a> ReportInput<'a> {
             },
             repository: None,
             repositories: &[],
-            images: &[],
+            images: None,
             checked,
             outputs: 0,
             semantics: ChosenSemantics {
@@ -514,9 +514,7 @@ impl Report {
         let repositories = repositories::used(run.repositories, &mut sets, view);
         let images = run
             .images
-            .iter()
-            .map(|image| ReportedImage::new(image, &mut sets));
-        let images = images.collect();
+            .map(|images| ReportedImage::all(images, &mut sets));
         let documents = run.checked.documents();
         let truncated = Truncated::new(unlisted, changes.truncated_values());
         let report = Self {
@@ -545,7 +543,7 @@ impl Report {
             routes: changes.routes,
             shields: changes.shields,
             consequences,
-            images,
+            images: images.unwrap_or_default(),
             statistics: Vec::new(),
             findings,
             omitted_unchanged: 0,

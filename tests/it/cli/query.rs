@@ -133,7 +133,7 @@ fn references_of_images_are_recognized() {
         .run(&["query", "images", "--site", "lab", "--format", "json"])
         .json();
     let found = answer["rows"].as_array().unwrap();
-    let part = |row: &Json, key: &str| row[key].as_str().unwrap_or_default().to_owned();
+    let part = |row: &Json, key: &str| row["columns"][key].as_str().unwrap_or_default().to_owned();
     let parts = |row: &Json| ["registry", "repository", "tag", "digest"].map(|key| part(row, key));
     for (at, (text, expected)) in images.iter().enumerate() {
         let path = format!(".values.images.list[{at}]");
