@@ -35,9 +35,10 @@ pub(crate) fn reference(node: &Node) -> Option<(String, [Option<String>; 4])> {
         }
         _ => return None,
     };
-    let found = REFERENCE
-        .captures(&text)
-        .filter(|_| text.contains(['/', ':', '@']))?;
+    if !text.contains(['/', ':', '@']) {
+        return None;
+    }
+    let found = REFERENCE.captures(&text)?;
     let mut parts = [1, 2, 3, 4].map(|at| found.get(at).map(|part| part.as_str().to_owned()));
     let whole = match &parts[0] {
         Some(_) => text,

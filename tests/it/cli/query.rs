@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{Sandbox, document};
+use super::{Sandbox, definition, document};
 use crate::stored::root;
 
 fn chart(name: &str, images: &str) -> String {
@@ -243,6 +243,42 @@ images
         .run(&["diff", "HEAD", "--schema", "example/*", "-o", "json"])
         .json();
     assert!(others["images"].is_null(), "{others:#}");
+}
+
+/// A renamed site is one removed and one added, and so are its images.
+#[test]
+fn images_of_removed_and_added_sites_are_counted() {
+    let sandbox = with_images();
+    sandbox.commit();
+    sandbox.git(&["mv", "site/prod", "site/ocean"]);
+    sandbox.write("site/ocean/site-definition.yaml", definition("ocean", ""));
+    let images = |sites: &str| -> Vec<Json> {
+        let ran = sandbox.run(&["query", "images", "--since", "HEAD", "-o", "json"]);
+        let rows = ran.json()["rows"].clone();
+        let rows = rows.as_array().unwrap().iter();
+        let of_sites = rows.filter(|row| row["sites"] == json!([sites]));
+        of_sites
+            .map(|row| json!([row["base"]["value"], row["value"]]))
+            .collect()
+    };
+    let [heat, keystone] = ["quay.io/osh/heat:1", "quay.io/osh/keystone:1"];
+    assert_eq!(
+        images("prod"),
+        [
+            json!([heat, null]),
+            json!([keystone, null]),
+            json!([heat, null])
+        ]
+    );
+    let verbose = sandbox.run(&["lint", "--since", "HEAD", "-v"]);
+    let expected = "
+images
+  quay.io/osh/heat:1, new  heat, keystone in ocean
+  quay.io/osh/keystone:1, new  keystone in ocean
+  quay.io/osh/heat:1, no longer used  heat, keystone in prod
+  quay.io/osh/keystone:1, no longer used  keystone in prod
+";
+    assert!(verbose.stdout.contains(expected), "{}", verbose.stdout);
 }
 
 #[test]
