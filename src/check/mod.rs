@@ -19,11 +19,12 @@ mod workspace;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use globset::GlobSet;
+use parking_lot::Mutex;
 
 pub use self::changes::{Changes, compare, compare_with};
 pub(crate) use self::compare::ComparedWith;
@@ -276,12 +277,12 @@ pub enum ProgressUnit {
 impl Progress {
     /// The current step.
     pub fn step(&self) -> ProgressStep {
-        *self.locked()
+        *self.0.lock()
     }
 
     /// Begins a step. Files are added to those of the step before.
     pub(crate) fn begin(&self, unit: ProgressUnit, all: Option<usize>) {
-        let mut step = self.locked();
+        let mut step = self.0.lock();
         let before = *step;
         *step = match (before.unit, unit) {
             (ProgressUnit::Commits, ProgressUnit::Files | ProgressUnit::Sites) => before,
@@ -298,12 +299,8 @@ impl Progress {
 
     /// Counts finished items, if they are those of the current step.
     pub(crate) fn add(&self, unit: ProgressUnit, more: usize) {
-        let mut step = self.locked();
+        let mut step = self.0.lock();
         step.done += if step.unit == unit { more } else { 0 };
-    }
-
-    fn locked(&self) -> MutexGuard<'_, ProgressStep> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -579,12 +576,11 @@ impl<T> TakenBySite<T> {
     }
 
     pub(crate) fn add(&self, site: &RenderedSite<'_>, taken: T) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.insert(site.site.name.clone(), taken);
+        self.0.lock().insert(site.site.name.clone(), taken);
     }
 
     pub(crate) fn into_sites(self) -> BTreeMap<Option<Arc<str>>, T> {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+        self.0.into_inner()
     }
 }
 

@@ -2,10 +2,11 @@
 //! or on both sides, are rendered and judged once.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
+use parking_lot::Mutex;
 use rayon::prelude::*;
 
 use super::configuration::MetSources;
@@ -53,9 +54,11 @@ impl KnownDocuments {
     /// Keeps documents of these files only.
     pub(super) fn keeping(mut self, files: FileSet) -> Self {
         let kept = self.made.keep_files(files);
-        unlocked(&mut self.of_documents).retain(|made, _| kept.contains(made));
+        self.of_documents
+            .get_mut()
+            .retain(|made, _| kept.contains(made));
         let are_kept = |all: &[MadeDocument]| all.iter().all(|made| kept.contains(made));
-        unlocked(&mut self.of_schemas).retain(|all, _| are_kept(all));
+        self.of_schemas.get_mut().retain(|all, _| are_kept(all));
         self
     }
 }
@@ -379,7 +382,7 @@ fn found_in_documents(facts: &SiteFacts<'_>, known: &[&KnownDocuments]) -> Vec<D
     let (mut found, mut fresh) = (Vec::new(), Vec::new());
     for (doc, _) in facts.site.iter() {
         let made = facts.rendered.made(doc);
-        match memo(doc).and_then(|memo| locked(memo).get(made).cloned()) {
+        match memo(doc).and_then(|memo| memo.lock().get(made).cloned()) {
             Some(findings) => found.extend(findings.iter().cloned()),
             None => fresh.push(doc),
         }
@@ -399,7 +402,8 @@ fn found_in_documents(facts: &SiteFacts<'_>, known: &[&KnownDocuments]) -> Vec<D
     }
     for (doc, memo) in fresh.into_iter().filter_map(|doc| Some((doc, memo(doc)?))) {
         let findings = by_document.remove(&doc).unwrap_or_default();
-        locked(memo).insert(facts.rendered.made(doc).clone(), findings.into());
+        memo.lock()
+            .insert(facts.rendered.made(doc).clone(), findings.into());
     }
     found.extend(of_fresh.into_iter().map(|(_, finding)| finding));
     found
@@ -425,12 +429,12 @@ fn found_in_schemas(facts: &SiteFacts<'_>, known: &[&KnownDocuments]) -> Vec<Dia
             .iter()
             .map(|doc| facts.rendered.made(*doc).clone())
             .collect();
-        if let Some(findings) = locked(&known.of_schemas).get(&key) {
+        if let Some(findings) = known.of_schemas.lock().get(&key) {
             return findings.clone();
         }
         let findings: JudgedFindings = schema_rules.check(facts, docs).into();
         if !findings.iter().any(rules::is_internal) {
-            locked(&known.of_schemas).insert(key, findings.clone());
+            known.of_schemas.lock().insert(key, findings.clone());
         }
         findings
     };
@@ -441,14 +445,6 @@ fn found_in_schemas(facts: &SiteFacts<'_>, known: &[&KnownDocuments]) -> Vec<Dia
         .iter()
         .flat_map(|findings| findings.iter().cloned())
         .collect()
-}
-
-fn unlocked<T>(memo: &mut Mutex<T>) -> &mut T {
-    memo.get_mut().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn locked<T>(memo: &Mutex<T>) -> MutexGuard<'_, T> {
-    memo.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Documents of a site, of every system, and their dependency graph.

@@ -6,7 +6,8 @@
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::collections::BTreeSet;
 use std::panic::{self, Location};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::streams::complain;
 
@@ -26,11 +27,7 @@ pub(super) fn report_panics() {
             .location()
             .map(Location::to_string)
             .unwrap_or_default();
-        if reported
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(place.clone())
-        {
+        if reported.lock().insert(place.clone()) {
             let version = env!("CARGO_PKG_VERSION");
             complain(&format!(
                 "layercake {version} failed at {place}{}\n",

@@ -1,12 +1,12 @@
 //! Standard input, output and error.
 
 use std::io::{self, BufWriter, Read as _, StdoutLock, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use layercake::error::{Error, ErrorKind};
 use layercake::report;
 use layercake::source::Source;
 use layercake::stopwatch::{Stage, time};
+use parking_lot::{Mutex, MutexGuard};
 
 /// Reason why a verb failed.
 pub(super) enum VerbFailure {
@@ -71,13 +71,9 @@ impl ProgressLine {
     /// Control characters: go to the start of the line, and erase it.
     const ERASE: &str = "\r\x1b[2K";
 
-    fn locked() -> MutexGuard<'static, Self> {
-        PROGRESS_LINE.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Erases the line if it is shown, and prevents it while the result exists.
     fn erased() -> MutexGuard<'static, Self> {
-        let mut line = Self::locked();
+        let mut line = PROGRESS_LINE.lock();
         if line.is_shown {
             line.write("");
         }
@@ -97,7 +93,7 @@ impl ProgressLine {
 
 /// Shows a progress line on standard error, in place of the last one.
 pub(super) fn show_progress_line(text: &str) {
-    ProgressLine::locked().write(text);
+    PROGRESS_LINE.lock().write(text);
 }
 
 pub(super) fn erase_progress_line() {

@@ -15,9 +15,9 @@ mod tools;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read as _, Write};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
 use self::protocol::{
@@ -85,7 +85,7 @@ impl<W: Write> Client<W> {
             let called = guarded(Place::Tool(tool.name), || {
                 tool.call(selection, &arguments, &cancel)
             });
-            locked(&self.running).remove(&id);
+            self.running.lock().remove(&id);
             // A cancelled request has no answer.
             if cancel.is_cancelled() {
                 continue;
@@ -111,17 +111,13 @@ impl<W: Write> Client<W> {
     }
 
     fn send(&self, message: &str) {
-        let mut output = locked(&self.output);
+        let mut output = self.output.lock();
         let sent = writeln!(output, "{message}").and_then(|()| output.flush());
         if sent.is_err() {
             // A client that went away needs no answer.
-            locked(&self.running).values().for_each(Cancel::cancel);
+            self.running.lock().values().for_each(Cancel::cancel);
         }
     }
-}
-
-fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A session with a client.
@@ -161,7 +157,7 @@ impl<W: Write> Session<'_, W> {
                 }
             }
             Message::Cancelled(id) => {
-                if let Some(cancel) = locked(&self.client.running).get(&id) {
+                if let Some(cancel) = self.client.running.lock().get(&id) {
                     cancel.cancel();
                 }
             }
@@ -221,7 +217,7 @@ impl<W: Write> Session<'_, W> {
             Refusal::new(INVALID_PARAMS, message)
         })?;
         let cancel = Cancel::default();
-        let mut running = locked(&self.client.running);
+        let mut running = self.client.running.lock();
         if running.contains_key(&request.id) {
             let message = "a request with this `id` has no answer yet";
             return Err(Refusal::new(INVALID_REQUEST, message));

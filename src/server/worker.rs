@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use gen_lsp_types::{
     WorkDoneProgressCreateRequest,
 };
 use lsp_server::{Request, RequestId};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::client::{Client, Settings};
@@ -125,7 +126,7 @@ impl Worker {
     /// Hands over an event.
     pub(super) fn send(&self, event: Event) {
         // Held until the event arrived, so that no work begins without it.
-        let current = locked(&self.current);
+        let current = self.current.lock();
         current.stop_for(&event);
         if let Some(events) = &self.events {
             // The thread ends only after the last event.
@@ -136,15 +137,11 @@ impl Worker {
     /// Stops the current work and waits for the end of the thread.
     pub(super) fn stop(&mut self) {
         self.events = None;
-        locked(&self.current).cancel.cancel();
+        self.current.lock().cancel.cancel();
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
         }
     }
-}
-
-fn locked(current: &Mutex<CurrentWork>) -> MutexGuard<'_, CurrentWork> {
-    current.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// State of the thread.
@@ -307,7 +304,7 @@ impl Judge {
 
     /// Begins work, unless an event arrived that may stop it.
     fn begin(&self, kind: WorkKind, events: &Receiver<Event>) -> Option<Cancel> {
-        let mut current = locked(&self.current);
+        let mut current = self.current.lock();
         *current = CurrentWork {
             cancel: Cancel::default(),
             kind,

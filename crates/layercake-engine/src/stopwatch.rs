@@ -11,8 +11,10 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::mem::{replace, take};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// Declares the stages in the order of a run: each with its name in reports and, if counted, its
 /// unit.
@@ -289,7 +291,7 @@ impl Drop for Split {
             if let Some(start) = start {
                 at.hand_over();
                 at.is_split = false;
-                run.sums().share(start.elapsed());
+                run.sums.lock().share(start.elapsed());
             }
         });
     }
@@ -389,7 +391,7 @@ impl At {
 
     fn hand_over(&mut self) {
         self.turn(self.doing);
-        self.run.sums().add(take(&mut self.sums));
+        self.run.sums.lock().add(take(&mut self.sums));
     }
 }
 
@@ -401,12 +403,8 @@ struct TimedRun {
 }
 
 impl TimedRun {
-    fn sums(&self) -> MutexGuard<'_, Sums> {
-        self.sums.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn times(&self) -> Times {
-        let sums = self.sums();
+        let sums = self.sums.lock();
         let stages = Stage::ALL.into_iter().zip(sums.stages).map(|(stage, sum)| {
             let Sum { threads, count, .. } = sum;
             // Until a split ends, its threads count as if they took turns.

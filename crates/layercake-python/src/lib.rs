@@ -21,10 +21,11 @@ mod translate;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use fancy_regex::{Regex, RegexBuilder};
 
+use parking_lot::Mutex;
 use template::TemplateError;
 pub use template::TemplateErrorKind;
 use template::{Piece, Template};
@@ -199,22 +200,19 @@ impl Patterns {
     /// # Errors
     /// As [`Pattern::parse`].
     pub fn parse(&self, text: &str) -> Result<Pattern, PatternError> {
-        if let Some(known) = self.known().get(text) {
+        if let Some(known) = self.known.lock().get(text) {
             return Ok(known.clone());
         }
         let pattern = Pattern::parse(text)?;
-        self.known().insert(text.into(), pattern.clone());
+        self.known.lock().insert(text.into(), pattern.clone());
         Ok(pattern)
     }
 
     /// Frees the patterns that only this cache has.
     pub fn forget_unused(&self) {
-        self.known()
+        self.known
+            .lock()
             .retain(|_, pattern| Arc::strong_count(&pattern.inner) > 1);
-    }
-
-    fn known(&self) -> MutexGuard<'_, HashMap<Box<str>, Pattern, foldhash::fast::RandomState>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -5,7 +5,9 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::Once;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::cancel::Cancel;
 
@@ -36,12 +38,7 @@ pub fn stop_on_interrupt() -> Cancel {
 pub(super) fn unfinished() -> MutexGuard<'static, Unfinished> {
     static WATCH: Once = Once::new();
     WATCH.call_once(watch);
-    lock()
-}
-
-fn lock() -> MutexGuard<'static, Unfinished> {
-    // A panic cannot leave the list inconsistent: each change is a single call.
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+    UNFINISHED.lock()
 }
 
 /// Files to remove if a signal ends the run, and how to remove them.
@@ -85,7 +82,7 @@ fn watch() {
     let end = |mut signals: Signals| {
         for signal in signals.forever() {
             // Locked until the process ends, so that no new file is created.
-            let unfinished = lock();
+            let unfinished = UNFINISHED.lock();
             // A failure cannot be reported here.
             unfinished
                 .0

@@ -9,9 +9,10 @@ use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use globset::GlobSet;
+use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 use walkdir::WalkDir;
 
@@ -447,7 +448,7 @@ impl WorkTree {
     /// Whether `folder` exists under exactly this name: inside the root, outside of `.git`, and
     /// without symbolic links.
     fn is_plain_folder(&self, folder: &Path) -> bool {
-        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut folders = self.folders.lock();
         if let Some(known) = folders.get(folder) {
             return *known;
         }

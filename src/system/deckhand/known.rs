@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use smol_str::SmolStr;
 
 use crate::merge::deckhand::ActionPath;
@@ -100,12 +101,13 @@ pub(crate) struct KnownToThreads {
 impl KnownToThreads {
     /// Runs `work` with a cache. A cache is dropped if `work` panics, as it may be inconsistent.
     pub(crate) fn lend<T>(&self, work: impl FnOnce(&mut KnownTexts) -> T) -> T {
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut known = idle()
+        let mut known = self
+            .idle
+            .lock()
             .pop()
             .unwrap_or_else(|| KnownTexts::of(self.patterns.clone()));
         let value = work(&mut known);
-        idle().push(known);
+        self.idle.lock().push(known);
         value
     }
 }

@@ -4,7 +4,9 @@
 //! Violations of Deckhand's schemas in the envelope and metadata are reported when a document is
 //! read. Schemas are compiled once per content, however many sites, sides and documents use them.
 
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use parking_lot::Mutex;
 
 use super::document::Document;
 use super::{FastMap, Site};
@@ -146,7 +148,7 @@ impl Schemas {
             Some(_) | None => 0,
         };
         let place = {
-            let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut groups = self.groups.lock();
             groups.entry((identity, block)).or_default().clone()
         };
         place.get_or_init(|| Arc::new(make())).clone()
@@ -166,7 +168,7 @@ impl Schemas {
         };
         let identity = Arc::as_ptr(mapping).addr();
         let (place, kept) = {
-            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.known.lock();
             let place = known.entry(identity).or_default().clone();
             (place, known.len() <= Self::MAX_KEPT)
         };
@@ -195,38 +197,34 @@ impl Schemas {
             return validate();
         }
         let pair = (Arc::as_ptr(compiled).addr(), Arc::as_ptr(written).addr());
-        let validated = || {
-            self.validated
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
-        if let Some((_, _, refusal)) = validated().get(&pair) {
+        if let Some((_, _, refusal)) = self.validated.lock().get(&pair) {
             return refusal.clone();
         }
         let refusal = validate();
         let data = document.data.clone();
-        validated().insert(pair, (compiled.clone(), data, refusal.clone()));
+        self.validated
+            .lock()
+            .insert(pair, (compiled.clone(), data, refusal.clone()));
         refusal
     }
 
     /// Frees what is known about the texts of all other files.
     pub(crate) fn keep_files(&mut self, is_kept: impl Fn(FileId) -> bool) {
-        let known = unlocked(&mut self.known);
+        let known = self.known.get_mut();
         known.retain(|_, place| {
             place
                 .get()
                 .is_none_or(|schema| is_kept(schema.root.span.file))
         });
-        unlocked(&mut self.validated).retain(|_, (_, data, _)| is_kept(data.span.file));
+        self.validated
+            .get_mut()
+            .retain(|_, (_, data, _)| is_kept(data.span.file));
         // Groups are of known schemas, or of none.
-        unlocked(&mut self.groups)
+        self.groups
+            .get_mut()
             .retain(|(identity, _), _| *identity == 0 || known.contains_key(identity));
         self.patterns.forget_unused();
     }
-}
-
-fn unlocked<T>(known: &mut Mutex<T>) -> &mut T {
-    known.get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Violations of a schema by a document.

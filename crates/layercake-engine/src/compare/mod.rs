@@ -18,7 +18,7 @@ mod texts;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use layercake_source::{DocKey, FileId, Span};
 use layercake_yaml::diff::{self, DiffMemo, Difference, ListKeys, differences};
@@ -32,6 +32,7 @@ pub use renames::Renames;
 pub use texts::{Texts, edits_overlapping};
 
 use matching::matched;
+use parking_lot::Mutex;
 
 use crate::edit::{Edit, EditId};
 use crate::graph::{DocId, Graph, Recipe};
@@ -690,7 +691,7 @@ pub struct KnownRoutes {
 impl KnownRoutes {
     /// Replaces the routes of these changes by known ones.
     pub fn share(&self, changes: &mut [Change]) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         for cause in changes.iter_mut().flat_map(|change| &mut change.causes) {
             match known.get(&cause.route) {
                 Some(route) => cause.route = route.clone(),

@@ -5,11 +5,12 @@ use std::collections::hash_map::Entry::{Occupied, Vacant};
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use layercake_source::{FileId, Span};
 use layercake_yaml::diff::{identical, same};
 use layercake_yaml::{Node, Size};
+use parking_lot::RwLock;
 
 use super::Made;
 use super::limits::Allowance;
@@ -98,10 +99,7 @@ impl Table {
         /// Maximum number of renderings per source text that are kept; older ones have outdated
         /// inputs.
         const MAX_RENDERINGS: usize = 4;
-        let entries = self
-            .entries
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
+        let entries = self.entries.get_mut();
         entries.retain(|_, of_text| {
             of_text.retain(|entry| is_in(&files, &entry.recipe));
             of_text.drain(..of_text.len().saturating_sub(MAX_RENDERINGS));
@@ -120,7 +118,7 @@ impl Table {
     }
 
     fn find(&self, recipe: &Recipe, is_wanted: &dyn Fn(&Entry) -> bool) -> Option<MadeDocument> {
-        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let entries = self.entries.read();
         let mut of_text = entries.get(&recipe.span)?.iter();
         of_text
             .find(|entry| is_wanted(entry))
@@ -258,10 +256,7 @@ impl<'a> Tables<'a> {
             .zip(entries)
             .filter(|(_, it)| !it.is_empty())
         {
-            let mut known = table
-                .entries
-                .write()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut known = table.entries.write();
             for entry in entries {
                 match known.entry(entry.recipe.span) {
                     // Reserve room for one entry, because most texts have only one rendering.

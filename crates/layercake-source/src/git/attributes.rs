@@ -5,7 +5,6 @@
 //! is unchanged; if it was changed, it cannot be compared, which is an error.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use gix::attrs::search::{MetadataCollection, Outcome};
 use gix::bstr::{BStr, BString};
@@ -13,6 +12,7 @@ use gix::filter::plumbing::pipeline::CrlfRoundTripCheck;
 use gix::filter::plumbing::pipeline::convert::ToGitOutcome;
 use gix::index::entry::{Flags, Stat};
 use gix::worktree::stack::state::attributes::Source as Attributes;
+use parking_lot::Mutex;
 
 use super::{Repository, cure};
 use crate::{ReadError, RepoPath, Source};
@@ -53,21 +53,14 @@ impl Conversions {
         bytes: Vec<u8>,
         index: &gix::index::State,
     ) -> Result<Vec<u8>, ReadError> {
-        let waiting = self
-            .waiting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
+        let waiting = self.waiting.lock().pop();
         let mut converter = match waiting {
             Some(converter) => converter,
             None => Converter::new(&self.repository, index)
                 .map_err(|cause| damaged(format!("cannot read its attributes: {cause}")))?,
         };
         let stored = converter.stored(path, file, bytes, index);
-        self.waiting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(converter);
+        self.waiting.lock().push(converter);
         stored
     }
 }

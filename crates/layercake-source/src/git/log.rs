@@ -1,11 +1,11 @@
 //! Iteration over commits for history walks: authors, parents, and unchanged folders.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use gix::bstr::ByteSlice as _;
 use gix::revision::walk::Sorting;
 use gix::traverse::commit::simple::CommitTimeOrder;
+use parking_lot::Mutex;
 
 use super::history::unreadable_history;
 use super::listing::files_below;
@@ -169,7 +169,7 @@ impl CommitReader {
     }
 
     fn with<T>(&self, read: impl FnOnce(&gix::Repository) -> Result<T, Error>) -> Result<T, Error> {
-        read(&self.handle.lock().unwrap_or_else(PoisonError::into_inner))
+        read(&self.handle.lock())
     }
 }
 

@@ -4,10 +4,10 @@
 //! error.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::objs::tree::EntryKind as Mode;
+use parking_lot::Mutex;
 
 use super::listing::files_below;
 use super::{Repository, content_id, cure};
@@ -215,19 +215,12 @@ impl StoredTree {
     }
 
     fn handle(&self) -> gix::Repository {
-        let waiting = self
-            .handles
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
+        let waiting = self.handles.lock().pop();
         waiting.unwrap_or_else(|| self.repository.shared.to_thread_local())
     }
 
     fn return_handle(&self, handle: gix::Repository) {
-        self.handles
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(handle);
+        self.handles.lock().push(handle);
     }
 }
 
