@@ -9,12 +9,12 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
+use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::emit::{HIDDEN, finite_float_text, scalar_text};
-use crate::path::{Location, Piece, children};
-use crate::{Key, Node, Timestamp, Value};
+use crate::path::{Location, Piece, children, inside};
+use crate::{Key, Mapping, Node, Timestamp, Value};
 
 /// Returns the canonical JSON of a value: keys sorted by code point, no spaces. Equal values of
 /// equal types have equal canonical JSON.
@@ -23,7 +23,7 @@ use crate::{Key, Node, Timestamp, Value};
 pub fn canonical(node: &Node) -> String {
     let form = NodeAsJson {
         node,
-        order: KeyOrder::Sorted,
+        is_sorted: true,
         show_secrets: true,
     };
     serde_json::to_string(&form)
@@ -35,34 +35,15 @@ pub fn json_form(node: &Node) -> Cow<'_, Node> {
     if is_json(node) {
         return Cow::Borrowed(node);
     }
-    let text = |text: &str| Value::String(text.into());
-    let of_key = |key: &Key| Key::string(key_form(key), key.span);
-    let value = match &node.value {
-        _ if node.secret => text(HIDDEN),
-        Value::Sequence(items) => items.iter().map(owned).collect::<Vec<_>>().into(),
-        Value::Mapping(mapping) => {
-            let entries = mapping.iter().map(|(key, node)| (of_key(key), owned(node)));
-            Value::Mapping(Arc::new(entries.collect()))
-        }
-        Value::Pairs(pairs) => {
-            let pairs = pairs.iter().map(|(key, value)| {
-                let pair = vec![owned(key), owned(value)];
-                Node {
-                    value: pair.into(),
-                    ..key.clone()
-                }
-            });
-            pairs.collect::<Vec<_>>().into()
-        }
-        Value::Set(keys) => {
-            let keys = keys
+    let form = |node| json_form(node).into_owned();
+    let value = match &*NodeAsJson::new(node).value() {
+        Value::Sequence(items) => items.iter().map(form).collect::<Vec<_>>().into(),
+        Value::Mapping(mapping) => mapping_of(
+            mapping
                 .iter()
-                .map(|key| Node::new(text(&key_form(key)), key.span));
-            let keys = Node::new(keys.collect::<Vec<_>>().into(), node.span);
-            let entries = std::iter::once((Key::string("!!set", node.span), keys));
-            Value::Mapping(Arc::new(entries.collect()))
-        }
-        scalar => text(&tagged(scalar)),
+                .map(|(key, node)| (Key::string(key_form(key), key.span), form(node))),
+        ),
+        scalar => scalar.clone(),
     };
     Cow::Owned(Node {
         value,
@@ -77,7 +58,7 @@ pub fn original_location(data: &Node, of_form: &Location) -> Location {
     let mut node = data;
     for wanted in &of_form.0 {
         let child = children(node).find(|(piece, _)| match (piece, wanted) {
-            (Piece::Key(key), Piece::Key(wanted)) => Some(&*key_form(key)) == wanted.as_str(),
+            (Piece::Key(key), Piece::Key(wanted)) => key_form(key) == key_form(wanted),
             (piece, wanted) => piece == wanted,
         });
         let Some((piece, inside)) = child else { break };
@@ -87,29 +68,16 @@ pub fn original_location(data: &Node, of_form: &Location) -> Location {
     location
 }
 
-fn owned(node: &Node) -> Node {
-    json_form(node).into_owned()
-}
-
 /// Whether a value has only types of JSON, and no secret.
 fn is_json(node: &Node) -> bool {
-    !node.secret
-        && match &node.value {
-            Value::Null | Value::Bool(_) | Value::Int(_) | Value::BigInt(_) | Value::String(_) => {
-                true
-            }
-            Value::Float(float) => float.is_finite(),
-            Value::Sequence(items) => items.iter().all(is_json),
-            Value::Mapping(mapping) => {
-                let mut entries = mapping.iter();
-                entries.all(|(key, node)| key.as_str().is_some() && is_json(node))
-            }
-            Value::Date(_)
-            | Value::Timestamp(_)
-            | Value::Binary(_)
-            | Value::Set(_)
-            | Value::Pairs(_) => false,
-        }
+    let mut keys = node.as_mapping().into_iter().flat_map(Mapping::keys);
+    matches!(NodeAsJson::new(node).value(), Cow::Borrowed(_))
+        && keys.all(|key| key.as_str().is_some())
+        && inside(node).all(is_json)
+}
+
+fn mapping_of(entries: impl IntoIterator<Item = (Key, Node)>) -> Value {
+    Value::Mapping(Arc::new(entries.into_iter().collect()))
 }
 
 /// Serializes a node as JSON.
@@ -117,87 +85,88 @@ fn is_json(node: &Node) -> bool {
 pub struct NodeAsJson<'a> {
     /// Value to serialize.
     pub node: &'a Node,
-    /// Order of the keys of all mappings.
-    pub order: KeyOrder,
+    /// Whether the keys of all mappings and sets are sorted by code point; otherwise they have the order
+    /// of the document.
+    pub is_sorted: bool,
     /// Whether secret values are included; otherwise each is [`HIDDEN`].
     pub show_secrets: bool,
 }
 
-/// Order of mapping keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyOrder {
-    /// Order of the document.
-    Document,
-    /// Sorted by code point.
-    Sorted,
-}
-
 impl Serialize for NodeAsJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.node.secret && !self.show_secrets {
-            return serializer.serialize_str(HIDDEN);
-        }
-        match &self.node.value {
-            Value::Sequence(items) => {
-                serializer.collect_seq(items.iter().map(|item| self.of(item)))
-            }
+        let form = |node| NodeAsJson { node, ..*self };
+        match &*self.value() {
+            Value::Null => serializer.serialize_unit(),
+            Value::Bool(bool) => serializer.serialize_bool(*bool),
+            Value::Int(int) => serializer.serialize_i64(*int),
+            Value::BigInt(digits) => number(digits.to_string(), serializer),
+            Value::Float(float) => number(float_repr(*float), serializer),
+            Value::Sequence(items) => serializer.collect_seq(items.iter().map(form)),
             Value::Mapping(mapping) => {
                 let mut entries: Vec<_> = mapping
                     .iter()
-                    .map(|(key, node)| (key_form(key), self.of(node)))
+                    .map(|(key, node)| (key_form(key), form(node)))
                     .collect();
-                if self.order == KeyOrder::Sorted {
+                if self.is_sorted {
                     entries.sort_by(|(left, _), (right, _)| left.cmp(right));
                 }
                 serializer.collect_map(entries)
             }
-            Value::Pairs(pairs) => serializer.collect_seq(
-                pairs
-                    .iter()
-                    .map(|(key, node)| [self.of(key), self.of(node)]),
-            ),
-            Value::Set(keys) => {
-                let mut items: Vec<Scalar<'_>> =
-                    keys.iter().map(|key| Scalar(&key.value)).collect();
-                if self.order == KeyOrder::Sorted {
-                    items.sort_by_cached_key(|item| tagged(item.0));
-                }
-                let mut map = serializer.serialize_map(Some(1))?;
-                map.serialize_entry("!!set", &items)?;
-                map.end()
-            }
-            scalar => Scalar(scalar).serialize(serializer),
+            text @ (Value::String(_)
+            | Value::Date(_)
+            | Value::Timestamp(_)
+            | Value::Binary(_)
+            | Value::Set(_)
+            | Value::Pairs(_)) => serializer.serialize_str(&tagged(text)),
         }
     }
 }
 
 impl<'a> NodeAsJson<'a> {
-    fn of(&self, node: &'a Node) -> Self {
-        Self { node, ..*self }
-    }
-}
-
-/// A value that is not a collection.
-struct Scalar<'a>(&'a Value);
-
-impl Serialize for Scalar<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Value::Null => serializer.serialize_unit(),
-            Value::Bool(bool) => serializer.serialize_bool(*bool),
-            Value::Int(int) => serializer.serialize_i64(*int),
-            Value::BigInt(digits) => number(digits.to_string(), serializer),
-            Value::Float(float) if float.is_finite() => number(float_repr(*float), serializer),
-            Value::String(text) => serializer.serialize_str(text),
-            Value::Float(_)
-            | Value::Date(_)
-            | Value::Timestamp(_)
-            | Value::Binary(_)
-            | Value::Set(_)
-            | Value::Pairs(_)
-            | Value::Sequence(_)
-            | Value::Mapping(_) => serializer.serialize_str(&tagged(self.0)),
+    /// A value in the order of the document, without secrets.
+    pub fn new(node: &'a Node) -> Self {
+        Self {
+            node,
+            is_sorted: false,
+            show_secrets: false,
         }
+    }
+
+    /// The value, whose type is one of JSON; keys and values in it can have other types.
+    fn value(&self) -> Cow<'a, Value> {
+        let node = self.node;
+        let list = |items: Vec<Node>, span| Node::new(items.into(), span);
+        Cow::Owned(match &node.value {
+            _ if node.secret && !self.show_secrets => Value::String(HIDDEN.into()),
+            Value::Pairs(pairs) => {
+                let pairs = pairs
+                    .iter()
+                    .map(|(key, value)| list(vec![key.clone(), value.clone()], key.span));
+                Value::from(pairs.collect::<Vec<_>>())
+            }
+            Value::Set(keys) => {
+                let mut keys: Vec<&Key> = keys.iter().collect();
+                if self.is_sorted {
+                    keys.sort_by_cached_key(|key| key_form(key));
+                }
+                let items = keys
+                    .iter()
+                    .map(|key| Node::new(key.value.clone(), key.span));
+                let items = list(items.collect(), node.span);
+                mapping_of([(Key::string("!!set", node.span), items)])
+            }
+            Value::Float(float) if float.is_finite() => return Cow::Borrowed(&node.value),
+            Value::Float(_) | Value::Date(_) | Value::Timestamp(_) | Value::Binary(_) => {
+                Value::String(tagged(&node.value).into())
+            }
+            Value::Null
+            | Value::Bool(_)
+            | Value::Int(_)
+            | Value::BigInt(_)
+            | Value::String(_)
+            | Value::Sequence(_)
+            | Value::Mapping(_) => return Cow::Borrowed(&node.value),
+        })
     }
 }
 

@@ -28,7 +28,7 @@ use super::text::TextRole;
 use super::{TerminalStyle, View};
 use crate::source::Span;
 use crate::yaml::Node;
-use crate::yaml::json::{KeyOrder, NodeAsJson};
+use crate::yaml::json::NodeAsJson;
 
 /// Serializes values as their words.
 macro_rules! serialize_words {
@@ -140,9 +140,5 @@ fn without_secrets<S: Serializer>(node: &Option<Node>, serializer: S) -> Result<
 }
 
 fn as_json(node: &Node) -> NodeAsJson<'_> {
-    NodeAsJson {
-        node,
-        order: KeyOrder::Document,
-        show_secrets: false,
-    }
+    NodeAsJson::new(node)
 }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::is_default;
 use crate::yaml::emit::scalar_text;
-use crate::yaml::json::{KeyOrder, NodeAsJson};
+use crate::yaml::json::NodeAsJson;
 use crate::yaml::{Node, Value};
 
 /// Maximum size of a value in bytes; longer ones are omitted.
@@ -52,16 +52,11 @@ impl ShownValue {
                 ..Self::default()
             };
         }
-        let form = NodeAsJson {
-            node,
-            order: KeyOrder::Document,
-            show_secrets: false,
-        };
         let mut room = BoundedBuffer {
             bytes: Vec::new(),
             max_bytes,
         };
-        let written = serde_json::to_writer(&mut room, &form).ok();
+        let written = serde_json::to_writer(&mut room, &NodeAsJson::new(node)).ok();
         let json = written.and_then(|()| String::from_utf8(room.bytes).ok());
         let Some(json) = json else {
             return Self {

@@ -6,6 +6,7 @@ mod places;
 
 use std::collections::HashSet;
 use std::fmt;
+use std::slice;
 
 use jsonpath_rust::parser::model::{JpQuery, Segment, Selector};
 use jsonpath_rust::parser::parse_json_path;
@@ -44,9 +45,8 @@ impl Query {
     /// # Errors
     /// If `text` is not valid.
     pub fn parse(text: &str) -> Result<Self, InvalidQuery> {
-        let invalid = |reason: String| InvalidQuery { reason };
-        let parsed = parse_json_path(text).map_err(|error| invalid(reason(&error.to_string())))?;
-        exact::check(&parsed.segments).map_err(|reason| invalid(reason.to_owned()))?;
+        let parsed = parse(text)?;
+        exact::check(&parsed.segments)?;
         Ok(Self {
             text: text.to_owned(),
             places: PlaceQuery::of(&parsed, text).ok(),
@@ -62,9 +62,11 @@ impl Query {
     /// search for each value.
     pub fn parse_bounded(text: &str) -> Result<Self, InvalidQuery> {
         let bare = without_quoted(text);
-        let searches = Self::MAX_SEARCHES;
-        let commas = Self::MAX_COMMAS;
-        for (mark, most) in [("..", searches), ("$", searches), (",", commas)] {
+        for (mark, most) in [
+            ("..", Self::MAX_SEARCHES),
+            ("$", Self::MAX_SEARCHES),
+            (",", Self::MAX_COMMAS),
+        ] {
             let count = bare.matches(mark).count();
             if count > most {
                 let reason =
@@ -89,16 +91,16 @@ impl Query {
         // Evaluation only fails for results outside of the document, which a path cannot have.
         let found = js_path_process(&self.parsed, root).unwrap_or_default();
         let mut seen = HashSet::new();
-        let found = found
+        found
             .into_iter()
-            .filter(|found| seen.insert(found.path.clone()));
-        let selected = found.filter_map(|found| {
-            Some(Selected {
-                node: found.val,
-                location: location(&found.path, root.span)?,
+            .filter(|found| seen.insert(found.path.clone()))
+            .filter_map(|found| {
+                Some(Selected {
+                    node: found.val,
+                    location: location(&found.path, root.span)?,
+                })
             })
-        });
-        selected.collect()
+            .collect()
     }
 }
 
@@ -111,19 +113,31 @@ pub struct Selected<'a> {
     pub location: Location,
 }
 
+fn parse(text: &str) -> Result<JpQuery, InvalidQuery> {
+    parse_json_path(text).map_err(|error| InvalidQuery {
+        reason: reason(&error.to_string()),
+    })
+}
+
+/// Selectors of a segment, which may select at any depth.
+fn selectors(segment: &Segment) -> &[Selector] {
+    match segment {
+        Segment::Descendant(inner) => selectors(inner),
+        Segment::Selector(selector) => slice::from_ref(selector),
+        Segment::Selectors(selectors) => selectors,
+    }
+}
+
 /// Location of a normalized path (RFC 9535, 2.7), which is a path with one selector in each segment.
 fn location(path: &str, at: Span) -> Option<Location> {
-    let pieces = parse_json_path(path)
-        .ok()?
-        .segments
-        .into_iter()
-        .map(|segment| match segment {
-            Segment::Selector(Selector::Name(name)) => Some(Piece::Key(Key::string(name, at))),
-            Segment::Selector(Selector::Index(index)) => {
-                Some(Piece::Index(usize::try_from(index).ok()?))
-            }
-            Segment::Selector(_) | Segment::Selectors(_) | Segment::Descendant(_) => None,
-        });
+    let parsed = parse_json_path(path).ok()?;
+    let pieces = parsed.segments.iter().map(|segment| {
+        Some(match selectors(segment) {
+            [Selector::Name(name)] => Piece::Key(Key::string(name, at)),
+            [Selector::Index(index)] => Piece::Index(usize::try_from(*index).ok()?),
+            _ => return None,
+        })
+    });
     pieces.collect::<Option<_>>().map(Location)
 }
 
@@ -157,6 +171,13 @@ fn without_quoted(path: &str) -> String {
 impl fmt::Display for InvalidQuery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.reason)
+    }
+}
+
+impl From<&str> for InvalidQuery {
+    fn from(reason: &str) -> Self {
+        let reason = reason.to_owned();
+        Self { reason }
     }
 }
 

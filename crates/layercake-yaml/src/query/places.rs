@@ -6,7 +6,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use jsonpath_rust::parser::model::{JpQuery, Segment, Selector as Parsed};
-use jsonpath_rust::parser::parse_json_path;
 
 use super::{InvalidQuery, Selected};
 use crate::path::{Location, Piece, children};
@@ -46,19 +45,16 @@ impl PlaceQuery {
     /// # Errors
     /// If `text` is not valid, or needs the data for matching.
     pub fn parse(text: &str) -> Result<Self, InvalidQuery> {
-        let invalid = |reason: String| InvalidQuery { reason };
-        let parsed =
-            parse_json_path(text).map_err(|error| invalid(super::reason(&error.to_string())))?;
-        Self::of(&parsed, text).map_err(invalid)
+        Self::of(&super::parse(text)?, text)
     }
 
     /// The path without features that need the data.
     ///
     /// # Errors
     /// If it has one.
-    pub(super) fn of(parsed: &JpQuery, text: &str) -> Result<Self, String> {
+    pub(super) fn of(parsed: &JpQuery, text: &str) -> Result<Self, InvalidQuery> {
         if parsed.segments.len() >= Steps::BITS as usize {
-            return Err("it has too many steps".to_owned());
+            return Err("it has too many steps".into());
         }
         let steps = parsed.segments.iter().map(QueryStep::of);
         Ok(Self {
@@ -132,28 +128,19 @@ impl fmt::Display for PlaceQuery {
 }
 
 impl QueryStep {
-    fn of(segment: &Segment) -> Result<Self, String> {
-        let (is_deep, segment) = match segment {
-            Segment::Descendant(inner) => (true, &**inner),
-            Segment::Selector(_) | Segment::Selectors(_) => (false, segment),
-        };
-        let selectors = match segment {
-            Segment::Selector(selector) => vec![QuerySelector::of(selector)?],
-            Segment::Selectors(selectors) => selectors
-                .iter()
-                .map(QuerySelector::of)
-                .collect::<Result<_, _>>()?,
-            Segment::Descendant(_) => return Err("it contains `..` twice in one step".to_owned()),
-        };
-        Ok(Self { is_deep, selectors })
+    fn of(segment: &Segment) -> Result<Self, &'static str> {
+        let selectors = super::selectors(segment).iter().map(QuerySelector::of);
+        Ok(Self {
+            is_deep: matches!(segment, Segment::Descendant(_)),
+            selectors: selectors.collect::<Result<_, _>>()?,
+        })
     }
 }
 
 impl QuerySelector {
-    fn of(selector: &Parsed) -> Result<Self, String> {
-        let from_start = |index: i64| {
-            usize::try_from(index).map_err(|_| "it counts from the end of a list".to_owned())
-        };
+    fn of(selector: &Parsed) -> Result<Self, &'static str> {
+        let from_start =
+            |index: i64| usize::try_from(index).map_err(|_| "it counts from the end of a list");
         Ok(match selector {
             Parsed::Name(name) => QuerySelector::Name(name.as_str().into()),
             Parsed::Wildcard => QuerySelector::Any,
@@ -163,7 +150,7 @@ impl QuerySelector {
                 to: to.map(from_start).transpose()?,
                 step: from_start(step.unwrap_or(1))?,
             },
-            Parsed::Filter(_) => return Err("it has a filter, which is not supported".to_owned()),
+            Parsed::Filter(_) => return Err("it has a filter, which is not supported"),
         })
     }
 

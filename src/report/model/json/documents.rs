@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::VERSION;
 use crate::report::model::Report;
 use crate::report::{DocumentOptions, RenderedDocument, SiteDocuments};
-use crate::yaml::json::{KeyOrder, NodeAsJson};
+use crate::yaml::json::NodeAsJson;
 
 #[derive(Serialize)]
 pub(super) struct RenderedReport<'a> {
@@ -62,7 +62,6 @@ impl<'a> RenderedSiteForm<'a> {
 
 impl<'a> RenderedDocumentForm<'a> {
     fn new(document: &'a RenderedDocument, options: DocumentOptions) -> Self {
-        let node = &document.data;
         Self {
             schema: &document.key.schema,
             name: &document.key.name,
@@ -70,9 +69,8 @@ impl<'a> RenderedDocumentForm<'a> {
             file: document.file.as_str(),
             line: document.line,
             data: NodeAsJson {
-                node,
-                order: KeyOrder::Document,
                 show_secrets: options.show_secrets,
+                ..NodeAsJson::new(&document.data)
             },
         }
     }
