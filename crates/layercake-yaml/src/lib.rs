@@ -39,7 +39,7 @@ mod whole;
 pub use collection::{Mapping, Sequence, Size, is_in_capitals, words_in_capitals};
 pub use item::lines_of_item;
 pub use layercake_source::{FileId, LineIndex, Position, Span};
-pub use node::{Date, InPython, Key, Node, Origin, Timestamp, Value};
+pub use node::{Date, Key, Node, Origin, Timestamp, Value};
 pub use query::{InvalidQuery, PlaceQuery, Query, Selected};
 pub use whole::{Whole, WholeText};
 

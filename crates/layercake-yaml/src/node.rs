@@ -115,7 +115,7 @@ pub struct Timestamp {
 /// not be found again.
 #[derive(Clone, Debug)]
 pub struct Key {
-    /// A scalar; never a sequence, mapping, set or pairs.
+    /// A scalar; never a sequence, mapping, set or pairs, except to look up items of a list.
     pub value: Value,
     /// Span of the key as written.
     pub span: Span,
@@ -277,6 +277,12 @@ impl PartialEq for Node {
     }
 }
 
+impl Hash for Node {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.value.hash(state);
+    }
+}
+
 impl From<Vec<Node>> for Value {
     /// Creates a list from these nodes.
     fn from(items: Vec<Node>) -> Self {
@@ -394,8 +400,20 @@ impl Value {
         }
     }
 
-    /// Hashes the value so that values that are equal in Python have the same hash.
-    fn hash_in_python<H: Hasher>(&self, state: &mut H) {
+    fn number(&self) -> Option<Number> {
+        match self {
+            Value::Bool(bool) => Some(Number::Int(i64::from(*bool))),
+            Value::Int(int) => Some(Number::Int(*int)),
+            Value::BigInt(digits) => Some(Number::Big(Arc::clone(digits))),
+            Value::Float(float) => Some(Number::of(*float)),
+            _ => None,
+        }
+    }
+}
+
+impl Hash for Value {
+    /// Values that are equal in Python have the same hash.
+    fn hash<H: Hasher>(&self, state: &mut H) {
         match self {
             Value::String(text) => text.hash(state),
             Value::Null => 0u8.hash(state),
@@ -410,45 +428,18 @@ impl Value {
             Value::Date(date) => date.hash(state),
             Value::Timestamp(timestamp) => timestamp.instant().hash(state),
             Value::Binary(bytes) => bytes.hash(state),
-            Value::Sequence(items) => {
-                items.len().hash(state);
-                for item in items.iter() {
-                    item.value.hash_in_python(state);
-                }
-            }
-            Value::Pairs(pairs) => {
-                for (left, right) in pairs.iter() {
-                    left.value.hash_in_python(state);
-                    right.value.hash_in_python(state);
-                }
-            }
-            // The order of entries has no meaning, so their hashes are added.
-            Value::Mapping(mapping) => mapping
-                .iter()
-                .map(|(key, node)| hash_of((key, InPython(&node.value))))
-                .fold(0, u64::wrapping_add)
-                .hash(state),
-            Value::Set(keys) => keys
-                .iter()
-                .map(hash_of)
-                .fold(0, u64::wrapping_add)
-                .hash(state),
-        }
-    }
-
-    fn number(&self) -> Option<Number> {
-        match self {
-            Value::Bool(bool) => Some(Number::Int(i64::from(*bool))),
-            Value::Int(int) => Some(Number::Int(*int)),
-            Value::BigInt(digits) => Some(Number::Big(Arc::clone(digits))),
-            Value::Float(float) => Some(Number::of(*float)),
-            _ => None,
+            Value::Sequence(items) => items.iter().for_each(|item| item.hash(state)),
+            Value::Pairs(pairs) => pairs.hash(state),
+            Value::Mapping(mapping) => hash_in_any_order(mapping.iter()).hash(state),
+            Value::Set(keys) => hash_in_any_order(keys.iter()).hash(state),
         }
     }
 }
 
-fn hash_of(entry: impl Hash) -> u64 {
-    foldhash::fast::FixedState::default().hash_one(entry)
+fn hash_in_any_order(entries: impl Iterator<Item = impl Hash>) -> u64 {
+    let state = foldhash::fast::FixedState::default();
+    let hashes = entries.map(|entry| state.hash_one(entry));
+    hashes.fold(0, u64::wrapping_add)
 }
 
 /// A normalized number, for comparisons: integral floats become integers.
@@ -532,25 +523,7 @@ impl Eq for Key {}
 
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.value.hash_in_python(state);
-    }
-}
-
-/// A value that is compared and hashed as by [`Value::equals_in_python`].
-#[derive(Clone, Copy, Debug)]
-pub struct InPython<'a>(pub &'a Value);
-
-impl PartialEq for InPython<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.equals_in_python(other.0)
-    }
-}
-
-impl Eq for InPython<'_> {}
-
-impl Hash for InPython<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.hash_in_python(state);
+        self.value.hash(state);
     }
 }
 

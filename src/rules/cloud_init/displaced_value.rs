@@ -1,7 +1,8 @@
 //! `displaced-value`: a mapping replaces a string or a list of higher priority.
 
+use super::lost_value::singular;
 use super::merged_document::MergedDocument;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::merge::cloud_init::{Class, Notice};
 
 super::super::rule!(
@@ -20,33 +21,19 @@ pub(super) fn report(
     if !merged.is_lower() {
         return None;
     }
-    let kind = match class {
-        Class::Dict => "mapping",
-        Class::List => "list",
-        Class::Str => "string",
-    };
-    let shown = merged.shown(&notice.place);
-    let what = match &shown {
-        Some(place) => format!("the mapping at `{place}`"),
-        None => "a mapping".to_owned(),
-    };
-    let at = merged.at(&notice.place, notice.at);
-    let finding = Diagnostic::new(
-        &RULE,
-        format!("{what} replaces a {kind} of higher priority"),
-        Label::new(at, "has lower priority, but is kept"),
-    );
+    let what = merged.value_at(notice, "mapping");
+    let message = format!("{what} replaces a {} of higher priority", singular(class));
+    let labels = [
+        "has lower priority, but is kept",
+        "has higher priority, but is lost",
+    ];
     Some(
-        finding
-            .related(
-                merged.facts.first_line(notice.old),
-                "has higher priority, but is lost",
-            )
+        merged
+            .finding(&RULE, notice, message, labels)
             .note(
                 "when configurations are combined, values of higher priority are kept, except that \
                  a mapping always replaces a string or a list",
             )
-            .help("give both the same type, or remove one of them")
-            .about(shown.unwrap_or_default()),
+            .help("give both the same type, or remove one of them"),
     )
 }

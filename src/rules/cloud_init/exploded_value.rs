@@ -1,7 +1,7 @@
 //! `exploded-value`: a string or a mapping that is merged into a list element by element.
 
 use super::merged_document::MergedDocument;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::merge::cloud_init::{Notice, SplitInto};
 
 super::super::rule!(
@@ -22,18 +22,9 @@ pub(super) fn report(
             "each of its keys becomes an item, and the values are lost",
         ),
     };
-    let shown = merged.shown(&notice.place);
-    let what = match &shown {
-        Some(place) => format!("the {kind} at `{place}`"),
-        None => format!("a {kind}"),
-    };
-    let at = merged.at(&notice.place, notice.at);
-    Diagnostic::new(
-        &RULE,
-        format!("{what} is merged into a list: {pieces}"),
-        Label::new(at, format!("a {kind}")),
-    )
-    .related(merged.facts.first_line(notice.old), "the list")
-    .help("write it as a list")
-    .about(shown.unwrap_or_default())
+    let what = merged.value_at(notice, kind);
+    let message = format!("{what} is merged into a list: {pieces}");
+    merged
+        .finding(&RULE, notice, message, [&format!("a {kind}"), "the list"])
+        .help("write it as a list")
 }

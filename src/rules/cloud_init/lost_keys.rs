@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use super::lost_value::is_specification;
+use super::lost_value::{is_specification, top_key};
 use super::merged_document::MergedDocument;
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::merge::cloud_init::{Class, Dialect, Fact, Notice, Replaced, lost_items};
 use crate::source::Span;
 use crate::yaml::Node;
-use crate::yaml::path::{Location, Piece};
+use crate::yaml::path::Location;
 
 super::super::rule!(
     "lost-keys",
@@ -79,18 +79,16 @@ pub(super) fn report(
             ..finding
         });
     }
-    let severity = if is_of_module(&notice.place) {
-        Severity::Error
-    } else {
-        Severity::Warning
-    };
-    let undecided = finding.note(
-        "no dialect is chosen: with `dialect: current` in `layercake.yaml`, or with `--dialect \
-         current`, this is a note",
-    );
     Some(Diagnostic {
-        severity,
-        ..undecided
+        severity: if is_of_module(&notice.place) {
+            Severity::Error
+        } else {
+            Severity::Warning
+        },
+        ..finding.note(
+            "no dialect is chosen: with `dialect: current` in `layercake.yaml`, or with \
+             `--dialect current`, this is a note",
+        )
     })
 }
 
@@ -168,11 +166,7 @@ fn items_elsewhere(merged: &MergedDocument<'_>, notice: &Notice, lost: &Node) ->
 
 /// Whether a module of cloud-init has the top-level key of this place.
 fn is_of_module(place: &Location) -> bool {
-    let key = place.0.first().and_then(|piece| match piece {
-        Piece::Key(key) => key.as_str(),
-        Piece::Index(_) => None,
-    });
-    key.is_some_and(|key| MODULE_KEYS.split(' ').any(|known| known == key))
+    top_key(place).is_some_and(|key| MODULE_KEYS.split(' ').any(|known| known == key))
 }
 
 fn explanation(merged: &MergedDocument<'_>) -> &'static str {
@@ -258,12 +252,10 @@ impl Joining {
             Some(_) => JOINING_WITH_STRINGS,
             None => JOINING,
         };
+        let names = names.unwrap_or_else(|| vec!["a value".to_owned()]);
         Self {
             line,
-            staying: names.map_or_else(
-                || format_staying(&["a value".to_owned()]),
-                |names| format_staying(&names),
-            ),
+            staying: format_staying(&names),
         }
     }
 }

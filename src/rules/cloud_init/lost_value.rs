@@ -1,7 +1,7 @@
 //! `lost-value`: a value of a part that is dropped when it is merged with another.
 
 use super::merged_document::MergedDocument;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::merge::cloud_init::{Class, Dialect, Kept, Notice};
 use crate::yaml::path::{Location, Piece};
 
@@ -21,25 +21,22 @@ pub(super) fn report(
         return None;
     }
     let LostValueMessage { why, help } = words(merged, notice, kept)?;
-    let shown = merged.shown(&notice.place);
-    let message = match &shown {
-        Some(place) => format!("`{place}` is lost: {why}"),
-        None => format!("a value is lost: {why}"),
-    };
-    let at = merged.at(&notice.place, notice.at);
-    let finding = Diagnostic::new(&RULE, message, Label::new(at, "dropped"))
-        .related(merged.facts.first_line(notice.old), "this value is kept")
-        .help(help);
-    Some(finding.about(shown.unwrap_or_default()))
+    let message = format!("{} is lost: {why}", merged.place_or(notice, "a value"));
+    let labels = ["dropped", "this value is kept"];
+    Some(merged.finding(&RULE, notice, message, labels).help(help))
 }
 
 /// In the 2013 dialect a merge specification is data that is merged like any other.
 pub(super) fn is_specification(place: &Location) -> bool {
-    let key = place.0.first().and_then(|piece| match piece {
+    matches!(top_key(place), Some("merge_how" | "merge_type"))
+}
+
+/// Top-level key of a place.
+pub(super) fn top_key(place: &Location) -> Option<&str> {
+    match place.0.first()? {
         Piece::Key(key) => key.as_str(),
         Piece::Index(_) => None,
-    });
-    matches!(key, Some("merge_how" | "merge_type"))
+    }
 }
 
 /// Whether the existing value is meant to be kept, because it has higher priority or the
@@ -144,7 +141,7 @@ fn other_type(notice: &Notice, kept: Kept) -> Option<Class> {
     notice.old_class.filter(|class| *class != of_new)
 }
 
-fn singular(class: Class) -> &'static str {
+pub(super) fn singular(class: Class) -> &'static str {
     match class {
         Class::Dict => "mapping",
         Class::List => "list",

@@ -8,7 +8,7 @@ use super::{
     SetFacts, displaced_value, exploded_value, lost_keys, lost_value, null_without_delete,
     replaced_by_index, unmerged_part,
 };
-use crate::diagnostic::{Diagnostic, Rule};
+use crate::diagnostic::{Diagnostic, Label, Rule};
 use crate::graph::DocId;
 use crate::merge;
 use crate::merge::cloud_init::{Class, Dialect, Fact, Notice, Specification, lacks};
@@ -185,6 +185,36 @@ impl<'a> MergedDocument<'a> {
         }
     }
 
+    /// Creates a finding at the new value of a notice, with the old one.
+    pub(super) fn finding(
+        &self,
+        rule: &'static Rule,
+        notice: &Notice,
+        message: String,
+        [label, old_label]: [&str; 2],
+    ) -> Diagnostic {
+        let at = self.at(&notice.place, notice.at);
+        Diagnostic::new(rule, message, Label::new(at, label))
+            .related(self.facts.first_line(notice.old), old_label)
+            .about(self.shown(&notice.place).unwrap_or_default())
+    }
+
+    /// Names the new value of a notice.
+    pub(super) fn value_at(&self, notice: &Notice, kind: &str) -> String {
+        match self.shown(&notice.place) {
+            Some(place) => format!("the {kind} at `{place}`"),
+            None => format!("a {kind}"),
+        }
+    }
+
+    /// Formats the place of a notice, or `otherwise` if it is not shown.
+    pub(super) fn place_or(&self, notice: &Notice, otherwise: &str) -> String {
+        match self.shown(&notice.place) {
+            Some(place) => format!("`{place}`"),
+            None => otherwise.to_owned(),
+        }
+    }
+
     /// Span of the key at a place, or of the first line of the value there.
     pub(super) fn at(&self, place: &Location, value: Span) -> Span {
         match place.0.last() {
@@ -260,14 +290,11 @@ fn report_notices(merged: &MergedDocument<'_>, notices: &[&Notice]) -> Vec<Diagn
             "of this kind in the same part",
         ));
     }
-    let unlooked = notices.iter().find_map(|notice| match notice.fact {
-        Fact::Further { count } => Some(count),
-        Fact::Lost(_)
-        | Fact::NullWithoutDelete(_)
-        | Fact::OtherLength { .. }
-        | Fact::SplitInto(_)
-        | Fact::Replaced(_)
-        | Fact::Displaced(_) => None,
+    let unlooked = notices.iter().find_map(|notice| {
+        let Fact::Further { count } = notice.fact else {
+            return None;
+        };
+        Some(count)
     });
     if let (Some(last), Some(count)) = (findings.last_mut(), unlooked) {
         let more = "merged values in the same part that were not checked individually";

@@ -1,7 +1,7 @@
 //! `null-without-delete`: a null that does not delete its key.
 
 use super::merged_document::MergedDocument;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::merge::cloud_init::{Class, Notice, Remains};
 
 super::super::rule!(
@@ -16,26 +16,16 @@ pub(super) fn report(
     notice: &Notice,
     remains: Remains,
 ) -> Option<Diagnostic> {
-    let is_meant = match remains {
-        Remains::Old => merged.is_lower() || merged.asks(Class::Dict, &["no_replace"]),
-        Remains::Null => false,
-    };
-    if is_meant {
-        return None;
-    }
-    let shown = merged.shown(&notice.place);
-    let (message, label) = match (remains, &shown) {
-        (Remains::Old, Some(place)) => (
-            format!("the null at `{place}` deletes nothing"),
+    let (message, label) = match remains {
+        Remains::Old if merged.is_lower() || merged.asks(Class::Dict, &["no_replace"]) => {
+            return None;
+        }
+        Remains::Old => (
+            merged.value_at(notice, "null") + " deletes nothing",
             "the old value is kept",
         ),
-        (Remains::Old, None) => ("a null deletes nothing".to_owned(), "the old value is kept"),
-        (Remains::Null, Some(place)) => (
-            format!("`{place}` becomes null and is not deleted"),
-            "replaces the value",
-        ),
-        (Remains::Null, None) => (
-            "a value becomes null and is not deleted".to_owned(),
+        Remains::Null => (
+            merged.place_or(notice, "a value") + " becomes null and is not deleted",
             "replaces the value",
         ),
     };
@@ -47,9 +37,6 @@ pub(super) fn report(
             "add `merge_how: dict(replace,allow_delete)+list()+str()` to delete the key"
         }
     };
-    let at = merged.at(&notice.place, notice.at);
-    let finding = Diagnostic::new(&RULE, message, Label::new(at, label))
-        .related(merged.facts.first_line(notice.old), "the old value")
-        .help(help);
-    Some(finding.about(shown.unwrap_or_default()))
+    let finding = merged.finding(&RULE, notice, message, [label, "the old value"]);
+    Some(finding.help(help))
 }

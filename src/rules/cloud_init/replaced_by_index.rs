@@ -1,7 +1,7 @@
 //! `replaced-by-index`: a list merged into one of a different length, item by item.
 
 use super::merged_document::MergedDocument;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::merge::cloud_init::Notice;
 
 super::super::rule!(
@@ -16,10 +16,7 @@ pub(super) fn report(
     old: usize,
     new: usize,
 ) -> Diagnostic {
-    let shown = merged.shown(&notice.place);
-    let what = shown
-        .as_ref()
-        .map_or("a list".to_owned(), |place| format!("`{place}`"));
+    let what = merged.place_or(notice, "a list");
     let outcome = match (notice.secret, old.cmp(&new)) {
         (true, _) | (false, std::cmp::Ordering::Equal) => {
             "the two have different lengths".to_owned()
@@ -27,21 +24,16 @@ pub(super) fn report(
         (false, std::cmp::Ordering::Less) => format!("{} lost", items(new - old, "new")),
         (false, std::cmp::Ordering::Greater) => stay(old - new),
     };
-    let at = merged.at(&notice.place, notice.at);
-    Diagnostic::new(
-        &RULE,
-        format!("{what} is merged item by item: {outcome}"),
-        Label::new(at, "the new list"),
-    )
-    .related(
-        merged.facts.first_line(notice.old),
+    let message = format!("{what} is merged item by item: {outcome}");
+    let labels = [
+        "the new list",
         "the old list, which sets the length of the result",
-    )
-    .note("`list` without `append` or `prepend` replaces the items that both lists have")
+    ];
+    let finding = merged.finding(&RULE, notice, message, labels);
+    finding.note("`list` without `append` or `prepend` replaces the items that both lists have")
     .help(
         "write `list(append)` to join the lists, or `dict(replace)` to use the new list as a whole",
     )
-    .about(shown.unwrap_or_default())
 }
 
 fn items(count: usize, which: &str) -> String {

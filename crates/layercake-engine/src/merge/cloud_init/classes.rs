@@ -16,23 +16,9 @@ pub(super) struct Current {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Dict {
-    on_clash: OnClash,
-    on_null: OnNull,
+    replace: bool,
+    allow_delete: bool,
     recursion: Recursion,
-}
-
-/// Behaviour of `dict` for a key that both mappings have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OnClash {
-    Replace,
-    KeepOrRecurse,
-}
-
-/// Behaviour of `dict` for a new value of null.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OnNull {
-    Delete,
-    Nothing,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,9 +45,8 @@ struct Recursion {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Text {
-    Append,
-    Replace,
+struct Text {
+    append: bool,
 }
 
 impl Current {
@@ -75,10 +60,6 @@ impl Current {
 
     /// Creates `dict(replace)+list()+str()` for parts, otherwise `list()+dict()+str()` (1).
     pub(super) fn of_default(default: Default) -> Self {
-        let on_clash = match default {
-            Default::UserData => OnClash::Replace,
-            Default::Many => OnClash::KeepOrRecurse,
-        };
         let into_dict = Recursion {
             dict: true,
             list: false,
@@ -90,15 +71,15 @@ impl Current {
         };
         Self {
             dict: Some(Dict {
-                on_clash,
-                on_null: OnNull::Nothing,
+                replace: default == Default::UserData,
+                allow_delete: false,
                 recursion: into_dict,
             }),
             list: Some(List {
                 mode: Mode::Replace,
                 recursion: nowhere,
             }),
-            text: Some(Text::Replace),
+            text: Some(Text { append: false }),
         }
     }
 
@@ -120,18 +101,17 @@ impl Current {
         let Some(dict) = self.dict else {
             return Verdict::Old(Kept::MissingClass(Class::Dict));
         };
-        match (new.is_null(), dict.on_null, dict.on_clash) {
-            (true, OnNull::Delete, _) => Verdict::Gone,
-            (_, _, OnClash::Replace) => Verdict::New,
-            (true, OnNull::Nothing, OnClash::KeepOrRecurse) => Verdict::Old(Kept::Null),
-            (false, _, OnClash::KeepOrRecurse) => self.recurse(dict.recursion, old, new),
+        match (new.is_null(), dict.allow_delete, dict.replace) {
+            (true, true, _) => Verdict::Gone,
+            (_, _, true) => Verdict::New,
+            (true, false, false) => Verdict::Old(Kept::Null),
+            (false, _, false) => self.recurse(dict.recursion, old, new),
         }
     }
 
     /// Returns whether `dict` keeps old values.
     pub(super) fn keeps(&self) -> bool {
-        self.dict
-            .is_some_and(|dict| dict.on_clash == OnClash::KeepOrRecurse)
+        self.dict.is_some_and(|dict| !dict.replace)
     }
 
     fn recurse(&self, recursion: Recursion, old: &Node, new: &Node) -> Verdict {
@@ -207,6 +187,11 @@ pub(super) fn class_for(value: &Value) -> Option<Class> {
     }
 }
 
+/// Returns whether a value is a list of Python.
+pub(super) fn is_list(node: &Node) -> bool {
+    class_for(&node.value) == Some(Class::List)
+}
+
 impl Recursion {
     fn of(request: &Request) -> Self {
         let has = |option| request.settings.has(option);
@@ -230,16 +215,8 @@ impl Dict {
     fn of(request: &Request) -> Self {
         let has = |option| request.settings.has(option);
         Self {
-            on_clash: if has("replace") {
-                OnClash::Replace
-            } else {
-                OnClash::KeepOrRecurse
-            },
-            on_null: if has("allow_delete") {
-                OnNull::Delete
-            } else {
-                OnNull::Nothing
-            },
+            replace: has("replace"),
+            allow_delete: has("allow_delete"),
             recursion: Recursion {
                 dict: true,
                 ..Recursion::of(request)
@@ -249,12 +226,12 @@ impl Dict {
 
     fn options(self) -> [(bool, &'static str); 4] {
         // A replaced value is not merged further.
-        let is_kept = self.on_clash == OnClash::KeepOrRecurse;
+        let is_kept = !self.replace;
         [
-            (!is_kept, "replace"),
+            (self.replace, "replace"),
             (is_kept && self.recursion.list, "recurse_list"),
             (is_kept && self.recursion.text, "recurse_str"),
-            (self.on_null == OnNull::Delete, "allow_delete"),
+            (self.allow_delete, "allow_delete"),
         ]
     }
 
@@ -334,22 +311,20 @@ fn has_indexes_of(mapping: &Node, list: &Node) -> bool {
 
 impl Text {
     fn of(request: &Request) -> Self {
-        if request.settings.has("append") {
-            Text::Append
-        } else {
-            Text::Replace
+        Self {
+            append: request.settings.has("append"),
         }
     }
 
     fn options(self) -> [(bool, &'static str); 1] {
-        [(self == Text::Append, "append")]
+        [(self.append, "append")]
     }
 
     fn meet(self, new: &Node) -> Verdict {
-        match (self, &new.value) {
-            (Text::Replace, _) => Verdict::New,
-            (Text::Append, Value::String(_)) => Verdict::Joined,
-            (Text::Append, _) => Verdict::NotText,
+        match (self.append, &new.value) {
+            (false, _) => Verdict::New,
+            (true, Value::String(_)) => Verdict::Joined,
+            (true, _) => Verdict::NotText,
         }
     }
 }

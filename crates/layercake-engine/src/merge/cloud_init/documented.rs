@@ -6,7 +6,7 @@ use std::sync::Arc;
 use layercake_source::Spanned;
 use layercake_yaml::{Mapping, Node, Value};
 
-use super::classes::format_class;
+use super::classes::{class_for, format_class, is_list};
 use super::specification::ParsedSpecification;
 use super::verdict::{Kept, Mergers, Verdict};
 use super::{Class, Dialect, Failure, MergeRules, Settled, Specification};
@@ -110,83 +110,51 @@ pub(super) struct Documented {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Dict {
-    Overwrite,
-    Merge,
+struct Dict {
+    overwrite: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct List {
-    on_list: OnList,
-    on_other: OnOther,
-}
-
-/// Behaviour of `list` for another list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OnList {
-    Extend,
-    Keep,
-}
-
-/// Behaviour of `list` for other values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OnOther {
-    Discard,
-    Append,
+    extend: bool,
+    discard_non_list: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Text {
-    Append,
-    Keep,
+struct Text {
+    append: bool,
 }
 
 impl Documented {
     /// `list(extend)+dict()+str(append)`.
     const DEFAULT: Self = Self {
-        dict: Some(Dict::Merge),
+        dict: Some(Dict { overwrite: false }),
         list: Some(List {
-            on_list: OnList::Extend,
-            on_other: OnOther::Append,
+            extend: true,
+            discard_non_list: false,
         }),
-        text: Some(Text::Append),
+        text: Some(Text { append: true }),
     };
 
     pub(super) fn of(specification: &Specification) -> Self {
         let first = |class| specification.first(class).map(|request| &request.settings);
         Self {
-            dict: first(Class::Dict).map(|settings| {
-                if settings.has("overwrite") {
-                    Dict::Overwrite
-                } else {
-                    Dict::Merge
-                }
+            dict: first(Class::Dict).map(|settings| Dict {
+                overwrite: settings.has("overwrite"),
             }),
             list: first(Class::List).map(|settings| List {
-                on_list: if settings.has("extend") {
-                    OnList::Extend
-                } else {
-                    OnList::Keep
-                },
-                on_other: if settings.has("discard_non_list") {
-                    OnOther::Discard
-                } else {
-                    OnOther::Append
-                },
+                extend: settings.has("extend"),
+                discard_non_list: settings.has("discard_non_list"),
             }),
-            text: first(Class::Str).map(|settings| {
-                if settings.has("append") {
-                    Text::Append
-                } else {
-                    Text::Keep
-                }
+            text: first(Class::Str).map(|settings| Text {
+                append: settings.has("append"),
             }),
         }
     }
 
     /// Decides by the type of the old value.
     pub(super) fn meet(self, old: &Node, new: &Node) -> Verdict {
-        let Some(class) = super::classes::class_for(&old.value) else {
+        let Some(class) = class_for(&old.value) else {
             return Verdict::Old(Kept::UnhandledType);
         };
         let missing = Verdict::Old(Kept::MissingClass(class));
@@ -196,9 +164,12 @@ impl Documented {
                 None => Verdict::Old(Kept::NotAMapping),
             }),
             Class::List => self.list.map_or(missing, |list| list.meet(new)),
-            Class::Str => self.text.map_or(missing, |text| match text {
-                Text::Append => Verdict::Joined,
-                Text::Keep => Verdict::Old(Kept::NoAppend),
+            Class::Str => self.text.map_or(missing, |text| {
+                if text.append {
+                    Verdict::Joined
+                } else {
+                    Verdict::Old(Kept::NoAppend)
+                }
             }),
         }
     }
@@ -206,8 +177,8 @@ impl Documented {
     /// Decides about a key that both mappings have, as `dict` does.
     pub(super) fn clash(self, old: &Node, new: &Node) -> Verdict {
         match self.dict {
-            Some(Dict::Overwrite) => Verdict::New,
-            Some(Dict::Merge) => self.meet(old, new),
+            Some(Dict { overwrite: true }) => Verdict::New,
+            Some(Dict { overwrite: false }) => self.meet(old, new),
             None => Verdict::Old(Kept::MissingClass(Class::Dict)),
         }
     }
@@ -218,18 +189,19 @@ impl std::fmt::Display for Documented {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let dict = self
             .dict
-            .map(|it| format_class(Class::Dict, [(it == Dict::Overwrite, "overwrite")]));
-        let list = self.list.map(|list| {
-            let extends = list.on_list == OnList::Extend;
-            let discards = list.on_other == OnOther::Discard;
+            .map(|it| format_class(Class::Dict, [(it.overwrite, "overwrite")]));
+        let list = self.list.map(|it| {
             format_class(
                 Class::List,
-                [(extends, "extend"), (discards, "discard_non_list")],
+                [
+                    (it.extend, "extend"),
+                    (it.discard_non_list, "discard_non_list"),
+                ],
             )
         });
         let text = self
             .text
-            .map(|it| format_class(Class::Str, [(it == Text::Append, "append")]));
+            .map(|it| format_class(Class::Str, [(it.append, "append")]));
         let classes: Vec<String> = [list, dict, text].into_iter().flatten().collect();
         formatter.write_str(&classes.join("+"))
     }
@@ -237,12 +209,11 @@ impl std::fmt::Display for Documented {
 
 impl List {
     fn meet(self, new: &Node) -> Verdict {
-        let is_list = matches!(new.value, Value::Sequence(_) | Value::Pairs(_));
-        match (is_list, self.on_list, self.on_other) {
-            (true, OnList::Extend, _) => Verdict::After,
-            (true, OnList::Keep, _) => Verdict::Old(Kept::NoExtend),
-            (false, _, OnOther::Discard) => Verdict::Old(Kept::DiscardedNonList),
-            (false, _, OnOther::Append) => Verdict::Item,
+        match (is_list(new), self.extend, self.discard_non_list) {
+            (true, true, _) => Verdict::After,
+            (true, false, _) => Verdict::Old(Kept::NoExtend),
+            (false, _, true) => Verdict::Old(Kept::DiscardedNonList),
+            (false, _, false) => Verdict::Item,
         }
     }
 }

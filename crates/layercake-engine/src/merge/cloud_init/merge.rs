@@ -11,9 +11,9 @@ use std::sync::Arc;
 use layercake_yaml::path::{Location, Piece};
 use layercake_yaml::{Key, Mapping, Node, Origin, Sequence, Value, YamlLimit};
 
-use super::classes::class_for;
+use super::classes::{class_for, is_list};
 use super::elements::{elements, item, length};
-use super::notice::{Notice, Notices};
+use super::notice::{Fact, Notice, Notices, Remains, Replaced, lacks};
 use super::specification::Taken;
 use super::verdict::{Mergers, Verdict};
 use super::{Class, Excess, Failure, FailureKind};
@@ -49,7 +49,7 @@ pub(super) fn merge(
         notices: Notices::default(),
     };
     work.meeting(base, over, verdict, taken);
-    Ok(work.notices.into_vec(over.span))
+    Ok(work.notices.into_vec(over))
 }
 
 /// Check for failures.
@@ -232,13 +232,16 @@ impl Work<'_> {
         let displaced = class_for(&old.value).filter(|class| {
             self.mergers.keeps() && new.as_mapping().is_some() && *class != Class::Dict
         });
-        match displaced {
-            Some(class) => self.notices.note_displaced(class, old, new, &self.here),
-            None if new.is_null() && self.mergers.knows_deletion() => {
-                self.notices.note_null(old, new, &self.here);
+        // In the dialect of 2013, no option deletes keys.
+        let can_delete = matches!(self.mergers, Mergers::Current(_));
+        let fact = match displaced {
+            Some(class) => Fact::Displaced(class),
+            None if can_delete && new.is_null() && !old.is_null() => {
+                Fact::NullWithoutDelete(Remains::Null)
             }
-            None => self.notices.note_replaced(key, old, new, &mut self.here),
-        }
+            None => return self.notices.note_replaced(key, old, new, &mut self.here),
+        };
+        self.notices.push(Notice::of(fact, old, new, &self.here));
     }
 
     fn items(&mut self, old: &mut Node, new: &Node) {
@@ -258,12 +261,13 @@ impl Work<'_> {
             self.here.0.pop();
         }
         // A finding about the different lengths includes these items.
-        if is_as_long {
-            let items = Node {
-                value: Value::from(replaced),
-                ..old.clone()
-            };
-            self.notices.note_replaced_items(&items, new, &self.here);
+        let items = Node {
+            value: Value::from(replaced),
+            ..old.clone()
+        };
+        if is_as_long && lacks(new, &items) {
+            let fact = Fact::Replaced(Replaced::Items);
+            self.notices.push(Notice::of(fact, &items, new, &self.here));
         }
         mark_merged(old, new);
     }
@@ -291,8 +295,7 @@ fn extend(old: &mut Node, items: Vec<Node>, new: &Node) {
 /// Marks a merged list with the span of the new one, as for a mapping: the result contains
 /// something of the list written there.
 fn mark_merged(list: &mut Node, new: &Node) {
-    let is_list = matches!(new.value, Value::Sequence(_) | Value::Pairs(_));
-    if is_list && length(new) > 0 {
+    if is_list(new) && length(new) > 0 {
         list.span = new.span;
         list.origin = new.origin;
     }

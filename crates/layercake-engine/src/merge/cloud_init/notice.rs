@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use layercake_source::Span;
 use layercake_yaml::path::{Location, Piece};
-use layercake_yaml::{InPython, Key, Mapping, Node, Value};
+use layercake_yaml::{Key, Mapping, Node, Value};
 
 use super::Class;
-use super::classes::class_for;
+use super::classes::{class_for, is_list};
 use super::elements::{elements, length};
 use super::verdict::{Kept, Verdict};
 
@@ -100,7 +100,7 @@ impl Notice {
     /// Maximum number of notices of one merge without a lost list, mapping or key.
     pub const LIMIT: usize = 200;
 
-    fn of(fact: Fact, old: &Node, new: &Node, place: &Location) -> Self {
+    pub(super) fn of(fact: Fact, old: &Node, new: &Node, place: &Location) -> Self {
         let lost = match fact {
             Fact::Lost(_) => lacks(old, new).then_some(new),
             Fact::Displaced(_) => lacks(new, old).then_some(old),
@@ -126,40 +126,28 @@ impl Notice {
 /// Returns whether `kept` lacks a key or item of the list or mapping `lost`. A scalar at the same
 /// place is an override, not a loss.
 pub fn lacks(kept: &Node, lost: &Node) -> bool {
-    match (&lost.value, &kept.value) {
-        (Value::Mapping(lost), Value::Mapping(kept)) => {
-            !Arc::ptr_eq(lost, kept)
+    match (lost.as_mapping(), kept.as_mapping()) {
+        (Some(lost), Some(kept)) => {
+            !std::ptr::eq(lost, kept)
                 && lost
                     .iter()
                     .any(|(key, lost)| kept.get(key).is_none_or(|kept| lacks(kept, lost)))
         }
-        (Value::Mapping(lost), _) => !lost.is_empty(),
-        (Value::Sequence(_) | Value::Pairs(_), _) => !lost_items(kept, lost).is_empty(),
-        (
-            Value::Null
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::BigInt(_)
-            | Value::Float(_)
-            | Value::Date(_)
-            | Value::Timestamp(_)
-            | Value::Binary(_)
-            | Value::String(_)
-            | Value::Set(_),
-            _,
-        ) => false,
+        (Some(lost), None) => !lost.is_empty(),
+        (None, _) => is_list(lost) && !lost_items(kept, lost).is_empty(),
     }
 }
 
 /// Returns the items of the list `lost` that `kept` lacks.
 pub fn lost_items(kept: &Node, lost: &Node) -> Vec<Node> {
-    let kept = match class_for(&kept.value) {
-        Some(Class::List) => elements(kept),
-        Some(Class::Dict | Class::Str) | None => Vec::new(),
+    let item = |node: &Node| Key {
+        value: node.value.clone(),
+        span: node.span,
     };
-    let kept: HashSet<InPython<'_>> = kept.iter().map(|item| InPython(&item.value)).collect();
+    let kept = Some(kept).filter(|kept| is_list(kept)).map(elements);
+    let kept: HashSet<Key> = kept.iter().flatten().map(item).collect();
     let mut items = elements(lost);
-    items.retain(|item| !kept.contains(&InPython(&item.value)));
+    items.retain(|lost| !kept.contains(&item(lost)));
     items
 }
 
@@ -176,26 +164,8 @@ impl Notices {
     /// Records the effect that a verdict will have on two values.
     pub(super) fn note(&mut self, verdict: Verdict, old: &Node, new: &Node, place: &Location) {
         if let Some(fact) = fact(verdict, old, new) {
-            self.push(fact, old, new, place);
+            self.push(Notice::of(fact, old, new, place));
         }
-    }
-
-    /// Records that a null replaces a value, if it may have been intended to delete it.
-    pub(super) fn note_null(&mut self, old: &Node, null: &Node, place: &Location) {
-        if !old.is_null() {
-            self.push(Fact::NullWithoutDelete(Remains::Null), old, null, place);
-        }
-    }
-
-    /// Records that a mapping replaces another kind of value, although old values are kept.
-    pub(super) fn note_displaced(
-        &mut self,
-        class: Class,
-        old: &Node,
-        new: &Node,
-        place: &Location,
-    ) {
-        self.push(Fact::Displaced(class), old, new, place);
     }
 
     /// Records what is lost of an old value, with its key, that a new one replaces.
@@ -206,23 +176,19 @@ impl Notices {
         new: &Node,
         place: &mut Location,
     ) {
-        let replaced = match (&old.value, &new.value) {
-            (Value::Mapping(below), Value::Mapping(above)) => {
-                if !Arc::ptr_eq(below, above) {
-                    self.note_replaced_entries(below, above, new, place);
-                }
-                return;
+        if let (Value::Mapping(below), Value::Mapping(above)) = (&old.value, &new.value) {
+            if !Arc::ptr_eq(below, above) {
+                self.note_replaced_entries(below, above, new, place);
             }
-            (below, above) if below.equals_in_python(above) => return,
-            _ if lacks(new, old) => match (class_for(&old.value), class_for(&new.value)) {
-                (Some(Class::List), Some(Class::List)) => Replaced::Items,
-                _ => Replaced::Type,
-            },
-            _ => match (class_for(&old.value), class_for(&new.value)) {
-                (Some(Class::Dict | Class::List), _) => return,
-                (Some(Class::Str), Some(_)) => Replaced::Text,
-                (Some(Class::Str), None) | (None, _) => Replaced::Other,
-            },
+            return;
+        }
+        let replaced = match (class_for(&old.value), class_for(&new.value)) {
+            _ if old.value.equals_in_python(&new.value) => return,
+            (Some(Class::Dict | Class::List), _) if !lacks(new, old) => return,
+            (Some(Class::List), Some(Class::List)) => Replaced::Items,
+            (Some(Class::Dict | Class::List), _) => Replaced::Type,
+            (Some(Class::Str), Some(_)) => Replaced::Text,
+            (Some(Class::Str), None) | (None, _) => Replaced::Other,
         };
         self.push_replaced(replaced, key, old, new, place);
     }
@@ -249,30 +215,17 @@ impl Notices {
         }
     }
 
-    /// Records the items of a list that a new list of the same length replaced, if it lacks one.
-    pub(super) fn note_replaced_items(&mut self, items: &Node, new: &Node, place: &Location) {
-        if lacks(new, items) {
-            self.push(Fact::Replaced(Replaced::Items), items, new, place);
-        }
-    }
-
     /// Returns all notices, with the number of further ones at `whole`.
-    pub(super) fn into_vec(mut self, whole: Span) -> Vec<Notice> {
+    pub(super) fn into_vec(mut self, whole: &Node) -> Vec<Notice> {
         if self.list.iter().any(|notice| notice.lost.is_some()) {
             self.list.append(&mut self.beside);
         }
         if self.further > 0 {
-            self.list.push(Notice {
-                at: whole,
-                old: whole,
-                old_class: Some(Class::Dict),
-                place: Location::root(),
-                lost: None,
-                secret: false,
-                fact: Fact::Further {
-                    count: self.further,
-                },
-            });
+            let fact = Fact::Further {
+                count: self.further,
+            };
+            let further = Notice::of(fact, whole, whole, &Location::root());
+            self.list.push(further);
         }
         self.list
     }
@@ -285,19 +238,18 @@ impl Notices {
         new: &Node,
         place: &Location,
     ) {
-        let notice = Notice::of(Fact::Replaced(replaced), old, new, place);
         let is_at_key = key.span.file == old.span.file;
-        let old = if is_at_key { key.span } else { old.span };
-        let list = match replaced {
-            Replaced::Items | Replaced::Key | Replaced::Type => &mut self.list,
-            Replaced::Text | Replaced::Other => &mut self.beside,
-        };
-        list.push(Notice { old, ..notice });
+        self.push(Notice {
+            old: if is_at_key { key.span } else { old.span },
+            ..Notice::of(Fact::Replaced(replaced), old, new, place)
+        });
     }
 
-    fn push(&mut self, fact: Fact, old: &Node, new: &Node, place: &Location) {
-        let notice = Notice::of(fact, old, new, place);
-        if notice.lost.is_none() && self.list.len() >= Notice::LIMIT {
+    /// Records an effect.
+    pub(super) fn push(&mut self, notice: Notice) {
+        if let Fact::Replaced(Replaced::Text | Replaced::Other) = notice.fact {
+            self.beside.push(notice);
+        } else if notice.lost.is_none() && self.list.len() >= Notice::LIMIT {
             self.further += 1;
         } else {
             self.list.push(notice);
@@ -308,18 +260,10 @@ impl Notices {
 fn fact(verdict: Verdict, old: &Node, new: &Node) -> Option<Fact> {
     match verdict {
         Verdict::Old(kept) => {
-            let fact = match kept {
-                Kept::Null => Fact::NullWithoutDelete(Remains::Old),
-                Kept::Scalar
-                | Kept::NoListRecursion
-                | Kept::NoTextRecursion
-                | Kept::MissingClass(_)
-                | Kept::UnhandledType
-                | Kept::NotAMapping
-                | Kept::NoReplace
-                | Kept::NoExtend
-                | Kept::DiscardedNonList
-                | Kept::NoAppend => Fact::Lost(kept),
+            let fact = if kept == Kept::Null {
+                Fact::NullWithoutDelete(Remains::Old)
+            } else {
+                Fact::Lost(kept)
             };
             (!old.value.equals_in_python(&new.value)).then_some(fact)
         }

@@ -123,12 +123,4 @@ impl Mergers {
             Mergers::Documented(_) => false,
         }
     }
-
-    /// Returns whether a null could delete a value, if an option were set.
-    pub(super) fn knows_deletion(&self) -> bool {
-        match self {
-            Mergers::Current(_) => true,
-            Mergers::Documented(_) => false,
-        }
-    }
 }
