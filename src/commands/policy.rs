@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use globset::GlobSet;
 
-use crate::config::{Config, GlobPattern, ReferenceKey, RuleSettings, Rules};
+use crate::config::{Config, GlobPattern, RuleSettings, Rules};
 use crate::diagnostic::{Level, Rule};
 use crate::error::{Error, ErrorKind};
 use crate::near::nearest_in_any_case;
@@ -65,18 +65,14 @@ pub(crate) fn configured_policy(
         wanted: wanted.collect(),
         ..rules::RuleOptions::default()
     };
-    settings.references.extend(
-        config
-            .references
-            .iter()
-            .map(|reference| match reference.by {
-                ReferenceKey::Name => rules::Reference {
-                    schema: reference.schema.value.clone(),
-                    path: reference.path.clone(),
-                    target: reference.target.value.clone(),
-                },
-            }),
-    );
+    let references = config.references.iter();
+    settings
+        .references
+        .extend(references.map(|reference| rules::Reference {
+            schema: reference.schema.value.clone(),
+            path: reference.path.clone(),
+            target: reference.target.value.clone(),
+        }));
     settings.versions = versions(config);
     settings.expiring_days = config.expiring_days.unwrap_or(settings.expiring_days);
     Ok((settings, TriagePolicy { levels }))

@@ -270,8 +270,6 @@ pub struct ReferenceSettings {
     pub path: Query,
     /// Schema of the referenced documents.
     pub target: Spanned<Arc<str>>,
-    /// Property that the names refer to.
-    pub(crate) by: ReferenceKey,
 }
 
 /// A query that is asked by its name.
@@ -301,13 +299,6 @@ pub(crate) enum QueryKind {
     Image,
     /// Certificates in PEM.
     Certificate,
-}
-
-/// Property that references a document.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ReferenceKey {
-    #[default]
-    Name,
 }
 
 impl File {

@@ -11,8 +11,8 @@ use globset::{Glob, GlobBuilder};
 use super::{
     CloudConfig, CloudSource, Config, ConfigProblem, DialectSetting, Discover, File, GlobPattern,
     ListKey, Missing, MissingSourceSetting, NamedQuery, QueryKind, QuerySource, ReachLimits,
-    ReferenceKey, ReferenceSettings, RepositorySettings, RuleSettings, Rules, Secrets,
-    SemanticsSetting, SiteSettings, shape, version,
+    ReferenceSettings, RepositorySettings, RuleSettings, Rules, Secrets, SemanticsSetting,
+    SiteSettings, shape, version,
 };
 use crate::diagnostic::Level;
 use crate::error::{Error, ErrorKind};
@@ -151,6 +151,11 @@ impl ConfigReader<'_> {
 
     fn config(&mut self, root: &Node) -> Config {
         self.required_version(root);
+        // A section that is not given has no settings.
+        let nothing = Node::default();
+        let section = |key: &str| root.get(key).unwrap_or(&nothing);
+        let reach = section("reach");
+        let output = section("output");
         Config {
             file: None,
             semantics: root.get("semantics").and_then(|node| match node.as_str()? {
@@ -159,30 +164,20 @@ impl ConfigReader<'_> {
                 _ => None,
             }),
             armada: armada(root),
-            discover: self.discover(root),
-            base: root
-                .get("compare")
-                .and_then(|compare| text(compare.get("base")?)),
-            missing: root
-                .get("render")
-                .map(|it| self.missing(it))
-                .unwrap_or_default(),
-            rules: root
-                .get("rules")
-                .map(|it| self.rules(it))
-                .unwrap_or_default(),
+            discover: self.discover(section("discover")),
+            base: text_at(section("compare"), "base"),
+            missing: self.missing(section("render")),
+            rules: self.rules(section("rules")),
             reach: ReachLimits {
-                max_sites: limit(root, "reach", "max-sites"),
-                max_outputs: limit(root, "reach", "max-outputs"),
-                max_action: root
-                    .get("reach")
-                    .and_then(|reach| text(reach.get("max-action")?)),
-                cautions: self.cautions(root),
-                deployed: is_deployed(root),
+                max_sites: limit(reach, "max-sites"),
+                max_outputs: limit(reach, "max-outputs"),
+                max_action: text_at(reach, "max-action"),
+                cautions: self.cautions(reach),
+                deployed: is_true(reach, "deployed"),
             },
             consequences: self.consequences(root),
-            list_keys: self.list_keys(root),
-            secrets: self.secrets(root),
+            list_keys: self.list_keys(section("diff")),
+            secrets: self.secrets(section("secrets")),
             sites: self.sites(root),
             references: self.references(root),
             queries: self.queries(root),
@@ -190,17 +185,17 @@ impl ConfigReader<'_> {
             client_version: self.client_version(root),
             client_versions: self.client_versions(root),
             property_groups: self.property_groups(root),
-            expiring_days: limit(root, "certificates", "expiring-days").map(|it| it.value),
+            expiring_days: limit(section("certificates"), "expiring-days").map(|it| it.value),
             baseline: self.baseline(root),
-            outputs: self.outputs(root),
+            outputs: self.outputs(output),
             repositories: self.repositories(root),
-            links: root.get("output").and_then(|output| self.links(output)),
-            docs_url: root.get("output").and_then(|output| self.docs_url(output)),
+            links: self.links(output),
+            docs_url: self.docs_url(output),
         }
     }
 
     fn required_version(&mut self, root: &Node) {
-        let Some(wanted) = root.get("required-version").and_then(text) else {
+        let Some(wanted) = text_at(root, "required-version") else {
             return;
         };
         let present = self.vocabulary.version;
@@ -220,10 +215,7 @@ impl ConfigReader<'_> {
         }
     }
 
-    fn discover(&mut self, root: &Node) -> Discover {
-        let Some(discover) = root.get("discover") else {
-            return Discover::default();
-        };
+    fn discover(&mut self, discover: &Node) -> Discover {
         Discover {
             sites: self.patterns(discover, "sites", plain_glob),
             exclude: self.patterns(discover, "exclude", path_glob),
@@ -241,14 +233,14 @@ impl ConfigReader<'_> {
                 );
                 self.wrong(name.span, message);
             }
-            let Some(path) = node.get("path").and_then(text) else {
+            let Some(path) = text_at(node, "path") else {
                 continue;
             };
             if path.value.is_empty() {
                 self.wrong(path.span, "the path is empty");
             }
             let [url, revision] =
-                ["url", "revision"].map(|key| node.get(key).and_then(text).map(|it| it.value));
+                ["url", "revision"].map(|key| text_at(node, key).map(|it| it.value));
             let links = self.links(node);
             repositories.push(RepositorySettings {
                 name,
@@ -287,10 +279,7 @@ impl ConfigReader<'_> {
             select: self.rule_words(node, "select"),
             extend_select: self.rule_words(node, "extend-select"),
             general: self.rule_settings(node),
-            require_reason: matches!(
-                node.get("require-reason").map(|node| &node.value),
-                Some(Value::Bool(true))
-            ),
+            require_reason: is_true(node, "require-reason"),
             per_path,
         }
     }
@@ -308,12 +297,9 @@ impl ConfigReader<'_> {
         }
     }
 
-    fn cautions(&mut self, root: &Node) -> Vec<(Spanned<Arc<str>>, Level)> {
+    fn cautions(&mut self, reach: &Node) -> Vec<(Spanned<Arc<str>>, Level)> {
         let cautions = self.vocabulary.cautions;
-        let levels = root
-            .get("reach")
-            .map(|reach| levels(reach, "cautions"))
-            .unwrap_or_default();
+        let levels = levels(reach, "cautions");
         for (word, _) in &levels {
             if !cautions.contains(&&*word.value) {
                 let near = nearest(&word.value, cautions.iter().copied());
@@ -325,8 +311,7 @@ impl ConfigReader<'_> {
     }
 
     fn consequences(&mut self, root: &Node) -> Vec<Node> {
-        let rows = root.get("consequences").and_then(Node::as_sequence);
-        let rows = rows.unwrap_or_default();
+        let rows = items(root, "consequences");
         for row in rows {
             let mut reported = self.problems.iter().map(|problem| problem.at);
             let is_reported = reported.any(|at| row.span.contains(at));
@@ -356,11 +341,8 @@ impl ConfigReader<'_> {
         }
     }
 
-    fn list_keys(&mut self, root: &Node) -> Vec<ListKey> {
+    fn list_keys(&mut self, diff: &Node) -> Vec<ListKey> {
         let mut keys = Vec::new();
-        let Some(diff) = root.get("diff") else {
-            return keys;
-        };
         for (schema, paths) in entries(diff, "list-keys") {
             let pattern = self.pattern(&schema, plain_glob);
             for (path, key) in mapping(paths) {
@@ -377,10 +359,7 @@ impl ConfigReader<'_> {
         keys
     }
 
-    fn secrets(&mut self, root: &Node) -> Secrets {
-        let Some(secrets) = root.get("secrets") else {
-            return Secrets::default();
-        };
+    fn secrets(&mut self, secrets: &Node) -> Secrets {
         let schemas = secrets
             .get("schemas")
             .is_some()
@@ -431,13 +410,10 @@ impl ConfigReader<'_> {
     }
 
     fn cloud_config(&mut self, root: &Node) -> Vec<CloudConfig> {
-        let items = root
-            .get("cloud-config")
-            .and_then(Node::as_sequence)
-            .unwrap_or_default();
+        let items = items(root, "cloud-config");
         let mut sets: Vec<CloudConfig> = Vec::new();
         for item in items {
-            let Some(name) = item.get("name").and_then(text) else {
+            let Some(name) = text_at(item, "name") else {
                 continue;
             };
             if name.value.is_empty() {
@@ -458,24 +434,18 @@ impl ConfigReader<'_> {
                 let message = "no files given; add globs, e.g. `parts: [\"global/user-data/*\"]`";
                 self.wrong(name.span, message);
             }
-            let sites = item
-                .get("sites")
-                .and_then(text)
-                .and_then(|sites| self.pattern(&sites, plain_glob));
+            let sites = text_at(item, "sites").and_then(|sites| self.pattern(&sites, plain_glob));
             let dialect = item.get("dialect").and_then(|node| match node.as_str()? {
                 "current" => Some(DialectSetting::Current),
                 "documented" => Some(DialectSetting::Documented),
                 _ => None,
             });
-            let secret = item
-                .get("secret")
-                .is_some_and(|node| node.value == Value::Bool(true));
             sets.push(CloudConfig {
                 name,
                 sources,
                 sites,
                 dialect,
-                secret,
+                secret: is_true(item, "secret"),
             });
         }
         sets
@@ -507,10 +477,7 @@ impl ConfigReader<'_> {
 
     fn references(&mut self, root: &Node) -> Vec<ReferenceSettings> {
         let mut references = Vec::new();
-        let items = root
-            .get("references")
-            .and_then(Node::as_sequence)
-            .unwrap_or_default();
+        let items = items(root, "references");
         for item in items {
             let field = |side: &str, key: &str| text(item.get(side)?.get(key)?);
             let schema = field("from", "schema");
@@ -525,7 +492,6 @@ impl ConfigReader<'_> {
                     schema,
                     path,
                     target,
-                    by: ReferenceKey::Name,
                 });
             }
         }
@@ -535,8 +501,6 @@ impl ConfigReader<'_> {
     fn queries(&mut self, root: &Node) -> Vec<NamedQuery> {
         let mut queries = Vec::new();
         for (name, node) in entries(root, "queries") {
-            let sources = node.get("from").and_then(Node::as_sequence);
-            let from = sources.unwrap_or_default().iter();
             let columns = entries(node, "columns")
                 .into_iter()
                 .filter_map(|(title, path)| {
@@ -544,9 +508,7 @@ impl ConfigReader<'_> {
                     Some((title.value, path))
                 });
             queries.push(NamedQuery {
-                description: node
-                    .get("description")
-                    .and_then(text)
+                description: text_at(node, "description")
                     .map_or_else(|| name.value.clone(), |it| it.value),
                 kind: match node.get("kind").and_then(Node::as_str) {
                     Some("image") => QueryKind::Image,
@@ -554,7 +516,8 @@ impl ConfigReader<'_> {
                     Some(_) | None => QueryKind::Any,
                 },
                 columns: columns.collect(),
-                from: from
+                from: items(node, "from")
+                    .iter()
                     .filter_map(|source| self.query_source(source))
                     .collect(),
                 name: name.value,
@@ -564,17 +527,17 @@ impl ConfigReader<'_> {
     }
 
     fn query_source(&mut self, source: &Node) -> Option<QuerySource> {
-        let schema = source.get("schema").and_then(text);
+        let schema = text_at(source, "schema");
         let schema = match schema {
             Some(schema) => Some(self.pattern(&schema, plain_glob)?.glob),
             None => None,
         };
-        let path = self.path(&source.get("path").and_then(text)?, Query::parse_bounded)?;
+        let path = self.path(&text_at(source, "path")?, Query::parse_bounded)?;
         Some(QuerySource { schema, path })
     }
 
     fn client_version(&mut self, root: &Node) -> Option<Arc<str>> {
-        let present = root.get("client-version").and_then(text)?;
+        let present = text_at(root, "client-version")?;
         self.version(&present);
         Some(present.value)
     }
@@ -613,18 +576,15 @@ impl ConfigReader<'_> {
     }
 
     fn baseline(&mut self, root: &Node) -> Option<Spanned<Arc<str>>> {
-        let baseline = root.get("baseline").and_then(text)?;
+        let baseline = text_at(root, "baseline")?;
         if let Some(fault) = invalid_path(&baseline.value) {
             self.wrong(baseline.span, fault);
         }
         Some(baseline)
     }
 
-    fn outputs(&mut self, root: &Node) -> Vec<Arc<str>> {
-        let outputs = root
-            .get("output")
-            .map(|output| texts(output, "default"))
-            .unwrap_or_default();
+    fn outputs(&mut self, output: &Node) -> Vec<Arc<str>> {
+        let outputs = texts(output, "default");
         let formats = self.vocabulary.formats;
         let mut printed = 0;
         for output in &outputs {
@@ -633,19 +593,12 @@ impl ConfigReader<'_> {
                 None => (&*output.value, None),
             };
             if !formats.contains(&format) {
-                let near = nearest(format, formats.iter().copied());
-                let message = format!(
-                    "unknown format `{format}`; expected one of {}",
-                    formats.join(", ")
-                );
-                self.wrong(
-                    output.span,
-                    if near.is_some() {
-                        with_suggestion(format!("unknown format `{format}`"), near)
-                    } else {
-                        message
-                    },
-                );
+                let unknown = format!("unknown format `{format}`");
+                let message = match nearest(format, formats.iter().copied()) {
+                    None => format!("{unknown}; expected one of {}", formats.join(", ")),
+                    near => with_suggestion(unknown, near),
+                };
+                self.wrong(output.span, message);
             }
             if file == Some("") {
                 self.wrong(output.span, "missing file name after `=`");
@@ -666,7 +619,7 @@ impl ConfigReader<'_> {
 
     /// Link template at the key `links` of a mapping.
     fn links(&mut self, node: &Node) -> Option<Arc<str>> {
-        let links = node.get("links").and_then(text)?;
+        let links = text_at(node, "links")?;
         if let Err(fault) = (self.vocabulary.links)(&links.value) {
             self.wrong(links.span, fault);
         }
@@ -675,7 +628,7 @@ impl ConfigReader<'_> {
 
     /// Base URL of the rule pages.
     fn docs_url(&mut self, output: &Node) -> Option<Arc<str>> {
-        let url = output.get("docs-url").and_then(text)?;
+        let url = text_at(output, "docs-url")?;
         if !url.value.is_empty()
             && let Err(fault) = (self.vocabulary.docs_url)(&url.value)
         {
@@ -760,16 +713,26 @@ fn text(node: &Node) -> Option<Spanned<Arc<str>>> {
     }
 }
 
-fn texts(node: &Node, key: &str) -> Vec<Spanned<Arc<str>>> {
-    let items = node
-        .get(key)
-        .and_then(Node::as_sequence)
-        .unwrap_or_default();
-    items.iter().filter_map(text).collect()
+fn text_at(node: &Node, key: &str) -> Option<Spanned<Arc<str>>> {
+    text(node.get(key)?)
 }
 
-fn limit(root: &Node, group: &str, key: &str) -> Option<Spanned<usize>> {
-    let node = root.get(group)?.get(key)?;
+fn texts(node: &Node, key: &str) -> Vec<Spanned<Arc<str>>> {
+    items(node, key).iter().filter_map(text).collect()
+}
+
+fn items<'n>(node: &'n Node, key: &str) -> &'n [Node] {
+    let items = node.get(key).and_then(Node::as_sequence);
+    items.unwrap_or_default()
+}
+
+fn is_true(node: &Node, key: &str) -> bool {
+    node.get(key)
+        .is_some_and(|node| node.value == Value::Bool(true))
+}
+
+fn limit(node: &Node, key: &str) -> Option<Spanned<usize>> {
+    let node = node.get(key)?;
     match node.value {
         Value::Int(number) => Some(Spanned::new(usize::try_from(number).ok()?, node.span)),
         _ => None,
@@ -793,12 +756,7 @@ fn levels(node: &Node, key: &str) -> Vec<(Spanned<Arc<str>>, Level)> {
 }
 
 fn armada(node: &Node) -> Option<Arc<str>> {
-    text(node.get("armada")?).map(|name| name.value)
-}
-
-fn is_deployed(root: &Node) -> bool {
-    let node = root.get("reach").and_then(|reach| reach.get("deployed"));
-    node.is_some_and(|node| matches!(node.value, Value::Bool(true)))
+    text_at(node, "armada").map(|name| name.value)
 }
 
 /// Entries of the mapping at `key`, in order.
