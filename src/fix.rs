@@ -359,11 +359,14 @@ impl<'t> TextLines<'t> {
             markers: Vec::new(),
             first_marker: None,
         };
-        let markers = all.clone().filter(|line| unread.is_marker(*line)).collect();
+        let markers = all
+            .clone()
+            .filter(|line| yaml::is_document_marker(unread.line(*line)))
+            .collect();
         let first = all
             .into_iter()
-            .find(|line| !unread.is_blank_or_comment(*line));
-        let first_marker = first.filter(|line| unread.is_marker(*line));
+            .find(|line| !yaml::is_blank_or_comment(unread.line(*line)));
+        let first_marker = first.filter(|line| yaml::is_document_marker(unread.line(*line)));
         Self {
             markers,
             first_marker,
@@ -450,17 +453,6 @@ impl<'t> TextLines<'t> {
             .copied()
             .unwrap_or(self.text.len());
         self.text[self.starts[line]..end].trim_end_matches(['\n', '\r'])
-    }
-
-    fn is_blank_or_comment(&self, line: usize) -> bool {
-        let text = self.line(line).trim_start_matches('\u{feff}').trim();
-        text.is_empty() || text.starts_with('#')
-    }
-
-    fn is_marker(&self, line: usize) -> bool {
-        let text = self.line(line).trim_start_matches('\u{feff}');
-        text.strip_prefix("---")
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
     }
 
     /// Text after a `---`, on the same line.

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::diagnostic::{Label, Rule};
 use crate::source::{FileId, Source, Span, offset};
-use crate::yaml::Comment;
+use crate::yaml::{Comment, is_blank_or_comment, is_document_marker};
 
 /// The comments of a file that suppress findings.
 #[derive(Debug, Default)]
@@ -362,24 +362,21 @@ impl CommentReader<'_> {
     /// the next line with content. A comment on, above or right after the `---` of a document
     /// covers the `---` and the next content.
     fn lines(&self, comment: usize) -> IgnoreExtent {
-        let begins = if self.is_content(comment) {
-            self.lines_from(comment)
+        let first = if is_blank_or_comment(self.line(comment)) {
+            let before = self.content_before(comment);
+            let marker = before.filter(|line| is_document_marker(self.line(*line)));
+            marker.unwrap_or_else(|| self.content_after(comment))
         } else {
-            match self
-                .content_before(comment)
-                .filter(|line| self.is_marker(*line))
-            {
-                Some(marker) => self.lines_from(marker),
-                None => self.lines_from(self.content_after(comment)),
-            }
+            comment
         };
+        let begins = self.lines_from(first);
         IgnoreExtent::Lines { comment, begins }
     }
 
     /// The line; for a document marker, also the first content line of the document.
     fn lines_from(&self, line: usize) -> Range<usize> {
         let next = self.content_after(line);
-        let is_its = self.is_marker(line) && !self.is_marker(next);
+        let is_its = is_document_marker(self.line(line)) && !is_document_marker(self.line(next));
         let last = if is_its { next } else { line };
         line..last + 1
     }
@@ -388,8 +385,12 @@ impl CommentReader<'_> {
         self.lines.get_or_init(|| {
             let all = || 0..self.source.lines().count();
             ContentLines {
-                content: all().filter(|line| self.is_content(*line)).collect(),
-                markers: all().filter(|line| self.is_marker(*line)).collect(),
+                content: all()
+                    .filter(|line| !is_blank_or_comment(self.line(*line)))
+                    .collect(),
+                markers: all()
+                    .filter(|line| is_document_marker(self.line(*line)))
+                    .collect(),
             }
         })
     }
@@ -410,8 +411,8 @@ impl CommentReader<'_> {
         let next = self.content_after(line);
         let is_behind = self
             .content_before(line)
-            .is_some_and(|before| self.is_marker(before));
-        let is_inside = self.is_content(line) || is_behind || next == line;
+            .is_some_and(|before| is_document_marker(self.line(before)));
+        let is_inside = !is_blank_or_comment(self.line(line)) || is_behind || next == line;
         let from = if is_inside { line } else { next };
         // A document marker belongs to the document that it begins.
         let markers = &self.index().markers;
@@ -419,19 +420,6 @@ impl CommentReader<'_> {
         let last = first_after(markers, from);
         let end = last.map_or(self.text.len(), |line| self.start_of(line));
         self.start_of(first)..end
-    }
-
-    /// Whether the line is a document marker. `---` at the beginning of a line ends everything
-    /// above it, including block scalars.
-    fn is_marker(&self, line: usize) -> bool {
-        let text = self.line(line).trim_start_matches('\u{feff}');
-        text.strip_prefix("---")
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
-    }
-
-    fn is_content(&self, line: usize) -> bool {
-        let text = self.line(line).trim_start_matches('\u{feff}').trim();
-        !text.is_empty() && !text.starts_with('#')
     }
 
     fn line(&self, line: usize) -> &str {

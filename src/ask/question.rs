@@ -212,10 +212,7 @@ pub(crate) fn no_value(recipe: &Recipe, data: &Node, place: &Location) -> Error 
 /// Error for a place without a value, with a similar one. Places are inside `data`.
 pub(crate) fn with_place_help(message: String, data: &Node, place: &Location) -> Error {
     let error = Error::new(ErrorKind::Usage, message);
-    let first = match place.0.first() {
-        Some(Piece::Key(key)) => key.as_str(),
-        Some(Piece::Index(_)) | None => None,
-    };
+    let first = place.first_key();
     let inside = Location(place.0.iter().skip(1).cloned().collect());
     let near = Path::parse(&place.to_string())
         .ok()

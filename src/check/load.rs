@@ -842,9 +842,7 @@ fn hide_later_secrets(
     head: &LoadedSide,
     base: &LoadedSide,
 ) {
-    let ids =
-        |side: &LoadedSide| -> BTreeSet<FileId> { side.files.iter().map(|file| file.id).collect() };
-    let (of_head, of_base) = (ids(head), ids(base));
+    let (of_head, of_base) = (head.ids(), base.ids());
     let only_base: BTreeSet<FileId> = of_base.difference(&of_head).copied().collect();
     let only_head: BTreeSet<FileId> = of_head.difference(&of_base).copied().collect();
     hide_in_earlier(
@@ -897,10 +895,7 @@ struct ExposedDocuments(BTreeMap<Span, Diagnostic>);
 
 impl ExposedDocuments {
     fn of(loaded: &Loaded, head: &LoadedSide, base: &LoadedSide) -> Self {
-        let ids = |side: &LoadedSide| -> BTreeSet<FileId> {
-            side.files.iter().map(|file| file.id).collect()
-        };
-        let (of_head, of_base) = (ids(head), ids(base));
+        let (of_head, of_base) = (head.ids(), base.ids());
         let edited: BTreeSet<FileId> = of_head.difference(&of_base).copied().collect();
         let gone: BTreeSet<FileId> = of_base.difference(&of_head).copied().collect();
         let placed = |wanted: &BTreeSet<FileId>| placed(&loaded.files, &loaded.sources, wanted);
@@ -933,6 +928,10 @@ impl ExposedDocuments {
 }
 
 impl LoadedSide {
+    fn ids(&self) -> BTreeSet<FileId> {
+        self.files.iter().map(|file| file.id).collect()
+    }
+
     fn of(files: SideFiles) -> Self {
         let SideFiles {
             files,

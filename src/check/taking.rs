@@ -5,7 +5,7 @@ use crate::edit::{Edit, EditId, EditKind, Part, RenamedKeys, Text};
 use crate::source::SourceMap;
 use crate::triage::TakingEdit;
 use crate::yaml::Node;
-use crate::yaml::path::{Location, Piece};
+use crate::yaml::path::Location;
 
 /// Whether an edit takes something away that others may need.
 pub(super) fn takes_away(edit: &Edit) -> bool {
@@ -18,7 +18,7 @@ pub(super) fn takes_away(edit: &Edit) -> bool {
                 node.is_some_and(Node::is_collection)
             };
             match edit.part {
-                Part::Metadata => first_key(&edit.location) != Some("substitutions"),
+                Part::Metadata => edit.location.first_key() != Some("substitutions"),
                 Part::Root => true,
                 Part::Data => is_collection(&edit.base) && !is_collection(&edit.head),
                 Part::Whole => false,
@@ -103,12 +103,5 @@ fn subject(edit: &Edit) -> String {
         Part::Whole => edit.document.name.to_string(),
         Part::Data | Part::Root => location(&edit.location),
         Part::Metadata => format!("metadata{}", location(&edit.location)),
-    }
-}
-
-fn first_key(location: &Location) -> Option<&str> {
-    match location.0.first()? {
-        Piece::Key(key) => key.as_str(),
-        Piece::Index(_) => None,
     }
 }

@@ -6,8 +6,8 @@ use crate::graph::{DocId, Op};
 use crate::merge::deckhand::{Method, extended_list};
 use crate::render::{ActionProblem, MissingActionPath, ProblemKind};
 use crate::source::Span;
+use crate::yaml::Node;
 use crate::yaml::path::{Location, Piece, children};
-use crate::yaml::{Mapping, Node, Value};
 
 super::rule!(
     "lost-data", Warning, "data of a document that none of its actions merges";
@@ -101,21 +101,7 @@ fn add_lost(node: &Node, here: &mut Location, taken: &[Location], lost: &mut Vec
 
 /// Whether losing the value loses nothing: null, or an empty mapping or list.
 fn is_empty(node: &Node) -> bool {
-    match &node.value {
-        Value::Null => true,
-        Value::Mapping(mapping) => Mapping::is_empty(mapping),
-        Value::Sequence(items) => items.is_empty(),
-        Value::Bool(_)
-        | Value::Int(_)
-        | Value::BigInt(_)
-        | Value::Float(_)
-        | Value::Date(_)
-        | Value::Timestamp(_)
-        | Value::Binary(_)
-        | Value::Set(_)
-        | Value::Pairs(_)
-        | Value::String(_) => false,
-    }
+    node.is_null() || node.is_collection() && children(node).next().is_none()
 }
 
 fn report(facts: &SiteFacts<'_>, doc: DocId, lost: &[Location]) -> Diagnostic {

@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::graph::DocId;
 use crate::source::Span;
 use crate::system::deckhand::document::{Document, Selector};
-use crate::yaml::{Key, Node, Value};
+use crate::system::deckhand::parents::{LabelPair, pair};
 
 super::rule!(
     "shared-label", Note[Strict], "label that could make Deckhand refuse the site after one more edit";
@@ -47,9 +47,6 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     shared.sort_by_key(|finding| finding.primary.span);
     found.append(&mut shared);
 }
-
-/// Label key and value.
-type LabelPair = (Key, Key);
 
 /// Document that carries a label, and the label's span.
 #[derive(Clone, Copy)]
@@ -171,20 +168,6 @@ impl<'l, 'a> NearMatchSearch<'l, 'a> {
             .filter_map(|(doc, (_, at))| Some(LabelCarrier { doc, at: at? }))
             .collect();
         (!near.is_empty() && self.left > 0).then_some(near)
-    }
-}
-
-/// A label as a lookup key; lists and mappings match nothing.
-fn pair((key, value): (&Key, &Node)) -> Option<LabelPair> {
-    match &value.value {
-        Value::Sequence(_) | Value::Mapping(_) | Value::Set(_) | Value::Pairs(_) => None,
-        scalar => Some((
-            key.clone(),
-            Key {
-                value: scalar.clone(),
-                span: value.span,
-            },
-        )),
     }
 }
 

@@ -1,6 +1,19 @@
-//! The lines of one item of a block list, for removing it without other changes.
+//! Kinds of lines, and the lines of one item of a block list, for removing it without other changes.
 
 use layercake_source::{Span, offset};
+
+/// Whether a line begins a document: `---` at its start ends everything above it, including block
+/// scalars.
+pub fn is_document_marker(line: &str) -> bool {
+    let rest = line.trim_start_matches('\u{feff}').strip_prefix("---");
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+}
+
+/// Whether a line is blank or only a comment.
+pub fn is_blank_or_comment(line: &str) -> bool {
+    let text = line.trim_start_matches('\u{feff}').trim();
+    text.is_empty() || text.starts_with('#')
+}
 
 /// Complete lines of the item at `item` of a block list, including the dash; `text` is the text of
 /// its file.

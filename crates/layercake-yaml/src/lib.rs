@@ -6,7 +6,7 @@
 //! of the crate root.
 //!
 //! - `scalar`: resolution of plain scalars
-//! - `item`: the lines of one list item
+//! - `item`: kinds of lines, and the lines of one list item
 //! - `node`, `collection`: the node tree
 //! - `libyaml`: events of libyaml, for text that granit-parser may read differently
 //! - `respelling`: placeholders for text that only PyYAML's own scanner reads
@@ -37,7 +37,7 @@ mod scalar;
 mod whole;
 
 pub use collection::{Mapping, Sequence, Size, is_in_capitals, words_in_capitals};
-pub use item::lines_of_item;
+pub use item::{is_blank_or_comment, is_document_marker, lines_of_item};
 pub use layercake_source::{FileId, LineIndex, Position, Span};
 pub use node::{Date, Key, Node, Origin, Timestamp, Value};
 pub use query::{InvalidQuery, PlaceQuery, Query, Selected};

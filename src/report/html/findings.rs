@@ -136,14 +136,8 @@ impl<'r> HtmlPage<'_, 'r> {
             count if count > MAX_DOCUMENTS => format!(" and {} more", count - MAX_DOCUMENTS),
             _ => String::new(),
         });
-        let texts = [
-            ("documents", &documents),
-            ("in", &entry.sites),
-            ("caused by", &entry.causes),
-            ("ignored", &entry.suppressed),
-        ]
-        .into_iter()
-        .filter(|(_, text)| !text.is_empty());
+        let documents = Some(("documents", &documents)).filter(|(_, text)| !text.is_empty());
+        let texts = documents.into_iter().chain(entry.circumstances());
         facts.extend(texts.map(|(word, text)| (word, self.text(text))));
         facts.extend(self.options.rule(&finding.rule).map(|rule| {
             (

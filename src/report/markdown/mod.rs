@@ -239,9 +239,8 @@ impl<'r> MarkdownPage<'_, 'r> {
         if shown.is_empty() {
             return Ok(());
         }
-        let mut items: Vec<String> = shown.iter().map(|entry| self.finding(entry)).collect();
-        items.extend((more > 0).then(|| counted(more, "more error")));
-        self.page.list(items)
+        let items: Vec<String> = shown.iter().map(|entry| self.finding(entry)).collect();
+        self.write_list(items, more, "more error")
     }
 
     /// Writes the first entries unfolded and the others folded.
@@ -289,10 +288,10 @@ impl<'r> MarkdownPage<'_, 'r> {
                     self.edited(edit, entry.edits.len() > 1)
                 ));
             }
-            lines.extend((more > 0).then(|| format!("@@ {} @@", counted(more, "more place"))));
+            lines.extend(counted_more(more, "more place").map(|more| format!("@@ {more} @@")));
             lines.extend(self.delta_lines(&change.delta));
         }
-        lines.extend((more > 0).then(|| format!("@@ {} @@", counted(more, "more change"))));
+        lines.extend(counted_more(more, "more change").map(|more| format!("@@ {more} @@")));
         if !lines.is_empty() {
             self.page.fenced("diff", &lines)?;
         }
@@ -358,7 +357,7 @@ impl<'r> MarkdownPage<'_, 'r> {
         self.write_route(entry.route.as_ref())?;
         let (stops, more) = limited(&entry.stops, self.level.shields);
         let mut items: Vec<String> = stops.iter().map(|stop| self.text(stop)).collect();
-        items.extend((more > 0).then(|| counted(more, "more shield")));
+        items.extend(counted_more(more, "more shield"));
         if !items.is_empty() {
             self.page.list(items)?;
         }
@@ -412,7 +411,7 @@ impl<'r> MarkdownPage<'_, 'r> {
             lines.push(format!("@@ {} @@{places}", self.quoted(&value.delta.path)));
             lines.extend(self.delta_lines(&value.delta));
         }
-        lines.extend((more > 0).then(|| format!("@@ {} @@", counted(more, "more place"))));
+        lines.extend(counted_more(more, "more place").map(|more| format!("@@ {more} @@")));
         self.page.fenced("diff", &lines)
     }
 
@@ -425,7 +424,7 @@ impl<'r> MarkdownPage<'_, 'r> {
             .iter()
             .map(|line| format!("{}{}", line.sign.mark(), self.quoted(&line.text)))
             .collect();
-        lines.extend((more > 0).then(|| format!("  … {}", counted(more, "more line"))));
+        lines.extend(counted_more(more, "more line").map(|more| format!("  … {more}")));
         lines
     }
 
@@ -440,7 +439,7 @@ impl<'r> MarkdownPage<'_, 'r> {
                 lines.join("<br>")
             })
             .collect();
-        items.extend((more > 0).then(|| counted(more, "more answer")));
+        items.extend(counted_more(more, "more answer"));
         if items.is_empty() {
             return Ok(());
         }
@@ -498,7 +497,7 @@ impl<'r> MarkdownPage<'_, 'r> {
         self.page
             .open_details(&format!("{title}: {}", counted(edits.len(), "edit")))?;
         let (shown, more) = limited(edits, self.level.findings);
-        let mut items: Vec<String> = shown
+        let items: Vec<String> = shown
             .iter()
             .map(|edit| {
                 let text = place_of(edit)
@@ -507,8 +506,7 @@ impl<'r> MarkdownPage<'_, 'r> {
                 self.text(&text)
             })
             .collect();
-        items.extend((more > 0).then(|| counted(more, "more edit")));
-        self.page.list(items)?;
+        self.write_list(items, more, "more edit")?;
         self.page.close_details()
     }
 
@@ -520,10 +518,9 @@ impl<'r> MarkdownPage<'_, 'r> {
                 continue;
             }
             self.page.open_details(&title)?;
-            let mut items: Vec<String> = listed.iter().map(|it| self.text(it)).collect();
+            let items: Vec<String> = listed.iter().map(|it| self.text(it)).collect();
             let more = more + commits.more;
-            items.extend((more > 0).then(|| counted(more, "more commit")));
-            self.page.list(items)?;
+            self.write_list(items, more, "more commit")?;
             self.page.close_details()?;
         }
         Ok(())
@@ -540,9 +537,8 @@ impl<'r> MarkdownPage<'_, 'r> {
         self.page
             .open_details(&counted(others.len(), "other finding"))?;
         let (shown, more) = limited(others, self.level.findings);
-        let mut items: Vec<String> = shown.iter().map(|entry| self.finding(entry)).collect();
-        items.extend((more > 0).then(|| counted(more, "more finding")));
-        self.page.list(items)?;
+        let items: Vec<String> = shown.iter().map(|entry| self.finding(entry)).collect();
+        self.write_list(items, more, "more finding")?;
         self.page.close_details()
     }
 
@@ -563,18 +559,21 @@ impl<'r> MarkdownPage<'_, 'r> {
         for note in notes {
             item += &format!("<br>{}", message(&self.quoted(note)));
         }
-        let further = [
-            ("in", &entry.sites),
-            ("caused by", &entry.causes),
-            ("ignored", &entry.suppressed),
-        ]
-        .into_iter()
-        .filter(|(_, text)| !text.is_empty());
-        for (at, (word, text)) in further.enumerate() {
+        for (at, (word, text)) in entry.circumstances().enumerate() {
             let before = if at == 0 { "<br>" } else { ", " };
             item += &format!("{before}{word} {}", self.text(text));
         }
         item
+    }
+
+    fn write_list(
+        &mut self,
+        mut items: Vec<String>,
+        more: usize,
+        what: &str,
+    ) -> Result<(), PageFull> {
+        items.extend(counted_more(more, what));
+        self.page.list(items)
     }
 
     fn write_more(&mut self, more: usize, what: &str) -> Result<(), PageFull> {
@@ -674,6 +673,11 @@ fn and_more(more: usize) -> String {
     } else {
         format!(" and {more} more")
     }
+}
+
+/// Formats the number of omitted items, if there are any.
+fn counted_more(more: usize, what: &str) -> Option<String> {
+    (more > 0).then(|| counted(more, what))
 }
 
 /// Returns the first items of a list and the number of omitted ones.

@@ -118,6 +118,18 @@ impl<'r> FindingEntry<'r> {
         }
     }
 
+    /// Returns sites, causes and suppression, each with a word before it, if they are known.
+    pub(crate) fn circumstances(&self) -> impl Iterator<Item = (&'static str, &StyledText)> {
+        let circumstances = [
+            ("in", &self.sites),
+            ("caused by", &self.causes),
+            ("ignored", &self.suppressed),
+        ];
+        circumstances
+            .into_iter()
+            .filter(|(_, text)| !text.is_empty())
+    }
+
     /// Returns everything except the message and the primary place, one item per line: related
     /// places, notes, help, sites, and causes.
     pub(crate) fn lines(&self, max_places: usize) -> Vec<String> {
@@ -136,14 +148,8 @@ impl<'r> FindingEntry<'r> {
         }
         lines.extend(finding.notes.iter().map(|note| format!("note: {note}")));
         lines.extend(finding.help.iter().map(|help| format!("help: {help}")));
-        let further = [
-            ("in ", &self.sites),
-            ("caused by ", &self.causes),
-            ("ignored ", &self.suppressed),
-        ]
-        .into_iter()
-        .filter(|(_, text)| !text.is_empty());
-        lines.extend(further.map(|(word, text)| format!("{word}{}", text.words())));
+        let circumstances = self.circumstances();
+        lines.extend(circumstances.map(|(word, text)| format!("{word} {}", text.words())));
         if finding.state == Some(State::Unchanged) {
             lines.push("also present on the base side".to_owned());
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::lost_value::{is_specification, top_key};
+use super::lost_value::is_specification;
 use super::merged_document::MergedDocument;
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::merge::cloud_init::{Class, Dialect, Fact, Notice, Replaced, lost_items};
@@ -166,7 +166,9 @@ fn items_elsewhere(merged: &MergedDocument<'_>, notice: &Notice, lost: &Node) ->
 
 /// Whether a module of cloud-init has the top-level key of this place.
 fn is_of_module(place: &Location) -> bool {
-    top_key(place).is_some_and(|key| MODULE_KEYS.split(' ').any(|known| known == key))
+    place
+        .first_key()
+        .is_some_and(|key| MODULE_KEYS.split(' ').any(|known| known == key))
 }
 
 fn explanation(merged: &MergedDocument<'_>) -> &'static str {

@@ -3,7 +3,7 @@
 use super::merged_document::MergedDocument;
 use crate::diagnostic::Diagnostic;
 use crate::merge::cloud_init::{Class, Dialect, Kept, Notice};
-use crate::yaml::path::{Location, Piece};
+use crate::yaml::path::Location;
 
 super::super::rule!(
     "lost-value",
@@ -28,15 +28,7 @@ pub(super) fn report(
 
 /// In the 2013 dialect a merge specification is data that is merged like any other.
 pub(super) fn is_specification(place: &Location) -> bool {
-    matches!(top_key(place), Some("merge_how" | "merge_type"))
-}
-
-/// Top-level key of a place.
-pub(super) fn top_key(place: &Location) -> Option<&str> {
-    match place.0.first()? {
-        Piece::Key(key) => key.as_str(),
-        Piece::Index(_) => None,
-    }
+    matches!(place.first_key(), Some("merge_how" | "merge_type"))
 }
 
 /// Whether the existing value is meant to be kept, because it has higher priority or the

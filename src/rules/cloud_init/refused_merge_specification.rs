@@ -5,7 +5,6 @@ use super::{SetFacts, SpecifiedPart};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::merge::cloud_init::{Dialect, Settings};
 use crate::system::cloud_init::schema::violations;
-use crate::yaml::path::Piece;
 
 super::super::rule!(
     "refused-merge-specification",
@@ -38,10 +37,7 @@ fn is_reported_otherwise(specified: &SpecifiedPart<'_>) -> bool {
 fn report(specified: &SpecifiedPart<'_>) -> Option<Diagnostic> {
     let data = &specified.part.data;
     let violation = violations(data).into_iter().next()?;
-    let key = match violation.location.0.first() {
-        Some(Piece::Key(key)) => key.as_str().unwrap_or_default().to_owned(),
-        Some(Piece::Index(_)) | None => return None,
-    };
+    let key = violation.location.first_key()?;
     let label = Label::new(violation.span(data), "not allowed by cloud-init's schema");
     Some(
         Diagnostic::new(

@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 
 use crate::schema::{Schema, Violation};
 use crate::source::FileId;
-use crate::yaml::path::Piece;
 use crate::yaml::{self, Node};
 
 /// Returns the violations by the merge specifications in `data`, the mapping of a part. Locations
@@ -29,10 +28,7 @@ fn violations_at(key: &str, data: &Node) -> Vec<Violation> {
     let of = |form: &FormSchema| {
         let violations = form.violations(data).into_iter();
         violations
-            .filter(|violation| match violation.location.0.first() {
-                Some(Piece::Key(first)) => first.as_str() == Some(key),
-                Some(Piece::Index(_)) | None => false,
-            })
+            .filter(|violation| violation.location.first_key() == Some(key))
             .collect::<Vec<_>>()
     };
     let as_text = of(&TEXT);

@@ -47,6 +47,18 @@ pub(crate) struct LayerFile {
     pub(crate) is_link: bool,
 }
 
+impl LayerFile {
+    fn of(entry: &Entry, place: Place, repository: Option<usize>) -> Self {
+        Self {
+            path: entry.path.clone(),
+            place,
+            repository,
+            content: entry.content,
+            is_link: entry.is_link,
+        }
+    }
+}
+
 /// A folder whose files are not read.
 #[derive(Clone, Debug)]
 pub(crate) struct UnreadFolder {
@@ -604,7 +616,11 @@ impl Layout {
             Place::Site(site) => wanted(site),
             Place::Global | Place::Type(_) => true,
         };
-        self.files.retain(is_wanted);
+        self.keep(is_wanted);
+    }
+
+    fn keep(&mut self, is_wanted: impl Fn(&LayerFile) -> bool) {
+        self.files.retain(&is_wanted);
         self.unread.retain(|unread| is_wanted(&unread.folder));
     }
 
@@ -620,8 +636,7 @@ impl Layout {
             Place::Site(name) => wanted(name) || Self::may_be_definition(&file.path),
             Place::Global | Place::Type(_) => true,
         };
-        self.files.retain(is_wanted);
-        self.unread.retain(|unread| is_wanted(&unread.folder));
+        self.keep(is_wanted);
     }
 
     /// Drops the files of unwanted types.
@@ -712,19 +727,7 @@ impl Layout {
             if below.ends_with(".yml") {
                 self.odd.push((entry.path.clone(), Oddity::OtherExtension));
             } else if below.ends_with(".yaml") {
-                let Entry {
-                    path,
-                    content,
-                    is_link,
-                    ..
-                } = entry.clone();
-                self.files.push(LayerFile {
-                    path,
-                    place,
-                    repository,
-                    content,
-                    is_link,
-                });
+                self.files.push(LayerFile::of(entry, place, repository));
             }
         }
         // Deckhand leaves some choices to the order of documents, which path order makes
@@ -970,19 +973,7 @@ fn nested_in(
             file.as_str().ends_with(".yaml") && in_layer(&file).is_some()
         })
     });
-    let Entry {
-        path,
-        content,
-        is_link,
-        ..
-    } = entry.clone();
-    let folder = LayerFile {
-        path,
-        place,
-        repository,
-        content,
-        is_link,
-    };
+    let folder = LayerFile::of(entry, place, repository);
     has_documents.then_some(UnreadFolder {
         folder,
         why: NotFollowed::Nested,
@@ -997,19 +988,7 @@ fn unread_link(
     repository: Option<usize>,
 ) -> Option<UnreadFolder> {
     let place = place_of_folder(entry.path.below(root)?)?;
-    let Entry {
-        path,
-        content,
-        is_link,
-        ..
-    } = entry.clone();
-    let folder = LayerFile {
-        path,
-        place,
-        repository,
-        content,
-        is_link,
-    };
+    let folder = LayerFile::of(entry, place, repository);
     Some(UnreadFolder { folder, why })
 }
 

@@ -7,7 +7,7 @@ pub mod document;
 pub mod known;
 pub mod layout;
 mod names;
-mod parents;
+pub(crate) mod parents;
 pub mod read;
 pub mod schema;
 pub mod secrecy;

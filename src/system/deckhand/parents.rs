@@ -8,7 +8,7 @@ use super::document::{Document, Selector};
 use super::{Family, FastMap, Matches, ParentRefusal, SiteProblem};
 use crate::graph::DocId;
 use crate::merge::deckhand::Semantics;
-use crate::yaml::{Key, Node, Value};
+use crate::yaml::{Key, Node};
 
 /// The layers of a site's documents.
 #[derive(Debug, Default)]
@@ -113,18 +113,14 @@ impl LabelIndex {
     }
 }
 
+/// A label as a lookup key.
+pub(crate) type LabelPair = (Key, Key);
+
 /// Lookup key of a label; labels that are lists or mappings match nothing.
-fn pair((key, value): (&Key, &Node)) -> Option<(Key, Key)> {
-    match &value.value {
-        Value::Sequence(_) | Value::Mapping(_) | Value::Set(_) | Value::Pairs(_) => None,
-        scalar => Some((
-            key.clone(),
-            Key {
-                value: scalar.clone(),
-                span: value.span,
-            },
-        )),
-    }
+pub(crate) fn pair((key, label): (&Key, &Node)) -> Option<LabelPair> {
+    let value = label.value.is_scalar().then(|| label.value.clone())?;
+    let span = label.span;
+    Some((key.clone(), Key { value, span }))
 }
 
 /// Whether a document has all labels of a selector.

@@ -536,14 +536,7 @@ impl<'r> DocumentReader<'r> {
         };
         for (key, label) in mapping.iter().filter(|_| control) {
             if label.as_str().is_none() {
-                let field = format!("metadata.labels.{}", key_text(key));
-                let found = label.value.kind();
-                let kind = DocumentFaultKind::WrongType {
-                    field,
-                    expected: "a string",
-                    found,
-                };
-                self.fault(label.span, kind);
+                self.wrong_label("metadata.labels", key, label, "a string");
             }
         }
         mapping.clone()
@@ -551,20 +544,18 @@ impl<'r> DocumentReader<'r> {
 
     /// Reports labels that are not hashable in Python, i.e. collections.
     fn check_hashable(&mut self, labels: &Mapping, field: &str) {
-        let is_unhashable = |label: &Node| {
-            use Value::{Mapping, Pairs, Sequence, Set};
-            matches!(label.value, Mapping(_) | Sequence(_) | Set(_) | Pairs(_))
-        };
-        for (key, label) in labels.iter().filter(|(_, label)| is_unhashable(label)) {
-            let field = format!("{field}.{}", key_text(key));
-            let found = label.value.kind();
-            let kind = DocumentFaultKind::WrongType {
-                field,
-                expected: "a scalar",
-                found,
-            };
-            self.fault(label.span, kind);
+        for (key, label) in labels.iter().filter(|(_, label)| !label.value.is_scalar()) {
+            self.wrong_label(field, key, label, "a scalar");
         }
+    }
+
+    fn wrong_label(&mut self, field: &str, key: &Key, label: &Node, expected: &'static str) {
+        let kind = DocumentFaultKind::WrongType {
+            field: format!("{field}.{}", key_text(key)),
+            expected,
+            found: label.value.kind(),
+        };
+        self.fault(label.span, kind);
     }
 
     /// Reads the layering definition, and returns its actions.

@@ -187,7 +187,7 @@ impl EditDraft {
 
 /// Splits a location into the section of the document and the location within it.
 fn part_of(location: &Location) -> (Section, Location) {
-    let part = match first_key(location) {
+    let part = match location.first_key() {
         Some("data") => Section::Data,
         Some("metadata") => Section::Metadata,
         Some(_) | None => return (Section::Root, location.clone()),
@@ -201,7 +201,7 @@ fn kind_of(
     part: Section,
     location: &Location,
 ) -> EditKind {
-    let first = first_key(location);
+    let first = location.first_key();
     let orders = located
         .document
         .deckhand()
@@ -226,14 +226,6 @@ fn kind_of(
         _ if matches!(difference.kind, DifferenceKind::Order { .. }) => EditKind::Order,
         _ if difference.base.is_some() && difference.head.is_some() => EditKind::Value,
         _ => EditKind::Key,
-    }
-}
-
-/// First key of a location, if it is a string.
-fn first_key(location: &Location) -> Option<&str> {
-    match location.0.first()? {
-        Piece::Key(key) => key.as_str(),
-        Piece::Index(_) => None,
     }
 }
 

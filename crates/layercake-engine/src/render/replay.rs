@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use layercake_source::Span;
-use layercake_yaml::path::{Location, first_inside};
-use layercake_yaml::{Node, Origin, Value};
+use layercake_yaml::path::{Location, first_inside, inside};
+use layercake_yaml::{Node, Origin};
 
 use super::flow::Readers;
 use super::numbering::Numbering;
@@ -240,21 +240,7 @@ impl<'a> Replay<'a> {
 }
 
 fn is_leaf(node: &Node) -> bool {
-    match &node.value {
-        Value::Mapping(mapping) => mapping.is_empty(),
-        Value::Sequence(items) => items.is_empty(),
-        Value::Null
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::BigInt(_)
-        | Value::Float(_)
-        | Value::Date(_)
-        | Value::Timestamp(_)
-        | Value::Binary(_)
-        | Value::Set(_)
-        | Value::Pairs(_)
-        | Value::String(_) => true,
-    }
+    inside(node).next().is_none()
 }
 
 impl Hop {

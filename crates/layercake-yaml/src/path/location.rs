@@ -112,6 +112,11 @@ impl Location {
         self.0.is_empty()
     }
 
+    /// First key, if it is a string.
+    pub fn first_key(&self) -> Option<&str> {
+        self.0.first()?.as_text()
+    }
+
     /// Whether `other` is an ancestor of this location or equal.
     pub fn starts_with(&self, other: &Location) -> bool {
         self.0.starts_with(&other.0)
