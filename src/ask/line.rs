@@ -2,7 +2,7 @@
 
 use super::question::SET;
 use crate::check::RenderedSite;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::graph::{DocId, Recipe};
 use crate::report::answer::impact::TextPart;
 use crate::source::{FileId, RepoPath, Span};
@@ -44,10 +44,7 @@ impl Line {
             .find(|file| given.contains(site.sources.get(*file).path()));
         let file = file.ok_or_else(|| {
             let name = site.site.name.as_deref().unwrap_or(SET);
-            Error::new(
-                ErrorKind::Usage,
-                format!("site `{name}` does not read the file of `{place}`"),
-            )
+            Error::usage(format!("site `{name}` does not read the file of `{place}`"))
         })?;
         Ok(Self { file, number })
     }
@@ -126,7 +123,7 @@ impl Line {
             .collect();
         if texts.is_empty() {
             let message = format!("no value of a document at `{place}`");
-            return Err(Error::new(ErrorKind::Usage, message));
+            return Err(Error::usage(message));
         }
         Ok(texts)
     }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::RenderedSite;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::graph::{DocId, Recipe};
 use crate::near::{help_for_unknown, list};
 use crate::yaml::emit::scalar_text;
@@ -117,7 +117,7 @@ fn several_schemas(name: &str, schemas: &BTreeSet<&str>) -> Error {
     );
     let schemas: Vec<String> = schemas.iter().map(|schema| format!("`{schema}`")).collect();
     let listed = list(schemas.iter().map(String::as_str));
-    Error::new(ErrorKind::Usage, message).with_help(format!("their schemas are {listed}"))
+    Error::usage(message).with_help(format!("their schemas are {listed}"))
 }
 
 /// Place in a document's data, given as a path in Deckhand's syntax or as a JSON Pointer, which
@@ -165,11 +165,8 @@ fn key(around: Option<&Node>, name: &str, data: &Node) -> Key {
 
 fn found(data: &Node, text: &str) -> Result<Location, Error> {
     let unusable = |cause: String| {
-        Error::new(
-            ErrorKind::Usage,
-            format!("`{text}` is not a valid path: {cause}"),
-        )
-        .with_help("write it as `.values.pod` or `/values/pod`")
+        Error::usage(format!("`{text}` is not a valid path: {cause}"))
+            .with_help("write it as `.values.pod` or `/values/pod`")
     };
     let path = Path::parse(text).map_err(|error| unusable(error.to_string()))?;
     let found = path.first(data).ok().flatten();
@@ -211,7 +208,7 @@ pub(crate) fn no_value(recipe: &Recipe, data: &Node, place: &Location) -> Error 
 
 /// Error for a place without a value, with a similar one. Places are inside `data`.
 pub(crate) fn with_place_help(message: String, data: &Node, place: &Location) -> Error {
-    let error = Error::new(ErrorKind::Usage, message);
+    let error = Error::usage(message);
     let first = place.first_key();
     let inside = Location(place.0.iter().skip(1).cloned().collect());
     let near = Path::parse(&place.to_string())
@@ -236,7 +233,7 @@ pub(crate) fn unknown(
     known: &BTreeSet<&str>,
 ) -> Error {
     let known: Vec<&str> = known.iter().copied().collect();
-    let error = Error::new(ErrorKind::Usage, message).about(kind, word);
+    let error = Error::usage(message).about(kind, word);
     match help_for_unknown(word, &format!("{kind}s"), &known) {
         Some(help) => error.with_help(help),
         None => error,

@@ -725,7 +725,7 @@ impl Loaded {
             (true, false) => "no site of this repository has a valid site definition",
             (false, _) => "a set of files has no sites; remove `--site`",
         };
-        Err(Error::new(ErrorKind::Usage, "no site matches `--site`").with_help(help))
+        Err(Error::usage("no site matches `--site`").with_help(help))
     }
 
     /// Requested sites without a usable definition, on the head's side.

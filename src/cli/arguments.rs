@@ -15,7 +15,7 @@ use layercake::commands::sides::{MergeBase, Range, SideSelection};
 use layercake::commands::{CheckClock, Selection};
 use layercake::deployment::Caution;
 use layercake::diagnostic::Severity;
-use layercake::error::{Error, ErrorKind};
+use layercake::error::Error;
 use layercake::graph::MissingSource;
 use layercake::merge::cloud_init::Dialect;
 use layercake::merge::deckhand::Semantics;
@@ -821,13 +821,13 @@ impl FailOnItem {
             [] => Ok(FailOn::Error),
             [FailOn::Never] if has_caution => {
                 let message = "`--fail-on never` excludes `--fail-on caution:NAME`";
-                Err(Error::new(ErrorKind::Usage, message))
+                Err(Error::usage(message))
             }
             [level] => Ok(level),
             _ => {
                 let message = "`--fail-on` has several levels";
                 let help = "name one level: it includes those above";
-                Err(Error::new(ErrorKind::Usage, message).with_help(help))
+                Err(Error::usage(message).with_help(help))
             }
         }
     }

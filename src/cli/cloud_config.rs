@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use layercake::commands::cloud_config::{merge, merge_declared};
 use layercake::commands::reports::{Judge, report_of_one};
-use layercake::error::{Error, ErrorKind};
+use layercake::error::Error;
 use layercake::report::model::{self, Report};
 use layercake::report::{
     self, ChosenBy, ChosenSemantics, Detail, DocumentOptions, FindingFilter, ReportedSemantics,
@@ -92,7 +92,7 @@ pub(super) fn cloud_config(
 fn dialect_without_parts() -> Error {
     let message = "`--dialect` needs parts given as arguments";
     let help = "set `dialect` of a declared set in `layercake.yaml`";
-    Error::new(ErrorKind::Usage, message).with_help(help)
+    Error::usage(message).with_help(help)
 }
 
 /// All findings as text for standard error; empty if there are none.

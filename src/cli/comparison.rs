@@ -18,7 +18,7 @@ use layercake::commands::reports::{Judge, report_of_changes, report_of_linted};
 use layercake::commands::sides::SideSelection;
 use layercake::commands::{self, CheckClock, Selection};
 use layercake::deployment::{Action, Caution};
-use layercake::error::{Error, ErrorKind};
+use layercake::error::Error;
 use layercake::report::model::{FailureCriterion, RunOutcome, RunVerdict};
 use layercake::report::{self, Detail, FindingFilter, Format, Links, TerminalOptions};
 use layercake::rules::RULES;
@@ -85,7 +85,7 @@ impl ReachArgs {
             let message = "these flags need a comparison, but none is requested";
             let help = "pass `--since REV`, `--staged`, `--from REV`, `--bump NAME=REV` \
                  or `--auto`";
-            return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+            return Err(Error::usage(message).with_help(help));
         }
         Ok(ComparisonRequest {
             environment: environment(&wanted)?,
@@ -456,7 +456,7 @@ fn refuse_revision(selection: &SelectionArgs, wanted: &SideSelection) -> Result<
     }
     let message = "`--rev` cannot be used with a comparison";
     let help = "use `--from REV --to REV` to compare two revisions";
-    Err(Error::new(ErrorKind::Usage, message).with_help(help))
+    Err(Error::usage(message).with_help(help))
 }
 
 pub(super) fn lint(
@@ -651,7 +651,7 @@ fn sides_named(flags: SideSelection, revisions: Vec<String>) -> Result<SideSelec
         let message =
             format!("`{from}` cannot be used with another flag that selects what to compare");
         let help = "name revisions either as A and B, or by flags";
-        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+        return Err(Error::usage(message).with_help(help));
     }
     Ok(SideSelection {
         from: Some(from),
@@ -662,5 +662,5 @@ fn sides_named(flags: SideSelection, revisions: Vec<String>) -> Result<SideSelec
 
 fn nothing_detected() -> Error {
     let help = "for example `layercake diff main`; see `layercake diff --help`";
-    Error::new(ErrorKind::Usage, "`--auto` found nothing to compare with").with_help(help)
+    Error::usage("`--auto` found nothing to compare with").with_help(help)
 }

@@ -11,7 +11,7 @@ use layercake::commands::Selection;
 use layercake::commands::compare::ComparisonRequest;
 use layercake::commands::demo::{self, Demo, DemoFolder, EDIT, Example, NAME, NEXT, SINCE, SITES};
 use layercake::commands::reports::{Judge, report_of_changes, usual_report};
-use layercake::error::{Error, ErrorKind, shell_word};
+use layercake::error::{Error, shell_word};
 use layercake::report::{Detail, FindingFilter, Format, TerminalOptions};
 use layercake::rules::RULES;
 
@@ -89,7 +89,7 @@ pub(super) fn demo(
 
 fn demo_modified(demo: &Demo) -> Error {
     let message = format!("`{}` was modified during the demo", demo.folder.display());
-    Error::new(ErrorKind::Io, message)
+    Error::io(message)
 }
 
 fn write_begin(demo: &Demo, example: Example, out: &mut dyn Write) -> io::Result<()> {

@@ -13,7 +13,7 @@ use layercake::commands::history::HistoryRequest;
 use layercake::commands::log::{self, LogRequest};
 use layercake::commands::names::{Target, missing_arguments};
 use layercake::commands::sides::Range;
-use layercake::error::{Error, ErrorKind, shell_word};
+use layercake::error::{Error, shell_word};
 use layercake::report::answer::blame::Blame;
 use layercake::report::answer::log::{CommitEffect, LogEnd};
 use layercake::report::{self, View, answer};
@@ -256,7 +256,7 @@ fn refuse_places(selection: &Selection, path: Option<&str>) -> Result<(), Error>
         (None, None) => return Ok(()),
     };
     let message = format!("unexpected argument `{place}`: a log is of sites and documents");
-    Err(Error::new(ErrorKind::Usage, message).with_help(help))
+    Err(Error::usage(message).with_help(help))
 }
 
 /// Prints each commit once it is known.

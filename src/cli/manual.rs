@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
-use layercake::error::{Error, ErrorKind};
+use layercake::error::Error;
 use layercake::near::nearest_in_any_case;
 use layercake::report::counted;
 use layercake::source::{create_folder, write_file};
@@ -34,7 +34,7 @@ pub(super) fn print_page(words: &[String], terminal: &Terminal) -> Result<ExitCo
                     nearest_in_any_case(word, known).map(|near| format!("did you mean `{near}`?"));
                 let help =
                     near.unwrap_or_else(|| "see `layercake --help` for the verbs".to_owned());
-                Error::new(ErrorKind::Usage, message).with_help(help)
+                Error::usage(message).with_help(help)
             })?;
     }
     let page = if terminal.is_interactive {

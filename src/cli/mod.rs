@@ -33,7 +33,7 @@ use clap::{CommandFactory as _, Parser};
 use layercake::check::threads;
 use layercake::commands::names::right_command;
 use layercake::commands::{self, CheckClock, Selection};
-use layercake::error::{Error, ErrorKind, UnknownWord};
+use layercake::error::{Error, UnknownWord};
 use layercake::guard::{self, Place};
 use layercake::mcp;
 use layercake::report::{self};
@@ -172,7 +172,7 @@ fn server() -> Result<ExitCode, VerbFailure> {
         Err(error) => {
             let message = format!("the client breaks the protocol: {error}");
             let help = "an editor starts `layercake server`; `layercake lint` is for a terminal";
-            Err(Error::new(ErrorKind::Usage, message).with_help(help).into())
+            Err(Error::usage(message).with_help(help).into())
         }
     }
 }
@@ -183,9 +183,8 @@ fn server() -> Result<ExitCode, VerbFailure> {
     reason = "the client is at the standard streams"
 )]
 fn mcp(selection: &Selection) -> Result<ExitCode, VerbFailure> {
-    mcp::serve(selection, io::stdin().lock(), io::stdout()).map_err(|cause| {
-        Error::new(ErrorKind::Io, "cannot read standard input").caused_by(cause)
-    })?;
+    mcp::serve(selection, io::stdin().lock(), io::stdout())
+        .map_err(|cause| Error::io("cannot read standard input").caused_by(cause))?;
     Ok(ExitCode::SUCCESS)
 }
 

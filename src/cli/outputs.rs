@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use layercake::commands::configuration::{self, FoundConfiguration};
 use layercake::commands::sides::SideSelection;
 use layercake::commands::{BaselineChoice, Selection};
-use layercake::error::{Error, ErrorKind};
+use layercake::error::Error;
 use layercake::report::{Format, ReportFormat, TerminalStyle};
 use layercake::rules::RULES;
 use layercake::source::{
@@ -104,7 +104,7 @@ fn refuse_other_extension(output: &OutputArgument) -> Result<(), Error> {
     if extensions.is_empty() {
         let message = format!("`output.default` cannot write `{name}` to a file: `{shown}`");
         let help = format!("use `{name}` to print it, or pass `--output {name}=FILE`");
-        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+        return Err(Error::usage(message).with_help(help));
     }
     if has_extension(file, output.format) {
         return Ok(());
@@ -115,7 +115,7 @@ fn refuse_other_extension(output: &OutputArgument) -> Result<(), Error> {
         wanted.join(" or ")
     );
     let help = format!("pass `--output {name}=FILE` on the command line to write to any file");
-    Err(Error::new(ErrorKind::Usage, message).with_help(help))
+    Err(Error::usage(message).with_help(help))
 }
 
 /// Whether the name of a file has an extension of the format.
@@ -170,7 +170,7 @@ pub(super) fn allow(
     if printed > 1 {
         let message = "only one report can be written to standard output";
         let help = "write the others to files, e.g. `--output json=report.json`";
-        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+        return Err(Error::usage(message).with_help(help));
     }
     let real = |file: &Path| {
         let file = directory.join(file);
@@ -189,12 +189,13 @@ pub(super) fn allow(
             "cannot write a report to `{}`, which layercake reads",
             file.display()
         );
-        return Err(Error::new(ErrorKind::Usage, message)
-            .with_help("choose a file that is neither YAML nor a baseline"));
+        return Err(
+            Error::usage(message).with_help("choose a file that is neither YAML nor a baseline")
+        );
     }
     if let Some(pair) = files.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         let message = format!("cannot write two reports to `{}`", pair[0].1.display());
-        return Err(Error::new(ErrorKind::Usage, message));
+        return Err(Error::usage(message));
     }
     files
         .iter()
@@ -234,7 +235,7 @@ impl OutputArgs {
         let Some(file) = &page.file else {
             let message = "`--open` cannot open an HTML report on standard output";
             let help = "write it to a file with `--output html=FILE`, or omit `--output html`";
-            return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+            return Err(Error::usage(message).with_help(help));
         };
         if has_extension(file, HTML) {
             return Ok(());
@@ -243,7 +244,7 @@ impl OutputArgs {
             "`--open` opens only files that end in `.html` or `.htm`: `{}`",
             file.display()
         );
-        Err(Error::new(ErrorKind::Usage, message).with_help("use another file name"))
+        Err(Error::usage(message).with_help("use another file name"))
     }
 }
 

@@ -13,7 +13,7 @@ use layercake::commands::names::{NamedValue, Target, is_file, missing_arguments}
 use layercake::commands::places::entered;
 use layercake::commands::sides::{ChosenSide, ChosenSides, SideSelection};
 use layercake::commands::{self, Selection};
-use layercake::error::{Error, ErrorKind};
+use layercake::error::Error;
 use layercake::report::answer::provenance::SiteValue;
 use layercake::report::answer::{graph, impact, provenance, since, write_answer, write_list};
 use layercake::report::{self, View};
@@ -178,7 +178,7 @@ pub(super) fn sites(
             file.display()
         );
         let help = "run `layercake sites` to list all sites";
-        return Err(Error::new(ErrorKind::Usage, message).with_help(help).into());
+        return Err(Error::usage(message).with_help(help).into());
     }
     let listed = terminal.watch(|control| commands::sites::run(&selection, control))?;
     print(|out| match format {
@@ -451,7 +451,7 @@ pub(super) fn graph(
     if let Some(path) = path {
         let message = format!("unexpected argument `{path}`: a graph has documents, not values");
         let help = "run `layercake explain-value SITE SCHEMA NAME PATH` to trace a value";
-        return Err(Error::new(ErrorKind::Usage, message).with_help(help).into());
+        return Err(Error::usage(message).with_help(help).into());
     }
     let (checked, graphs) =
         terminal.watch(|control| commands::graph::run(&selection, &documents, control))?;

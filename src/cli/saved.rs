@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use layercake::commands::configuration::{self, FoundConfiguration};
-use layercake::error::{Error, ErrorKind};
+use layercake::error::Error;
 use layercake::report::model::{self, Report};
 use layercake::report::{FindingFilter, Format, ReportFormat, counted};
 use layercake::rules::RULES;
@@ -113,7 +113,7 @@ fn report_omitted(
     let message = format!("the report `{name}` was saved without its {count}");
     let help = "save it with `layercake lint --all-findings --output json=FILE`";
     if all_findings {
-        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+        return Err(Error::usage(message).with_help(help));
     }
     if outputs
         .iter()
@@ -156,9 +156,6 @@ fn saved(bytes: &[u8], name: &str) -> Result<Report, Error> {
 const MAX_REASON: usize = 200;
 
 fn unreadable(name: &str, fault: &str) -> Error {
-    Error::new(
-        ErrorKind::Io,
-        format!("cannot read the report `{name}`: {fault}"),
-    )
-    .with_help("create one with `layercake lint --output json=report.json`")
+    Error::io(format!("cannot read the report `{name}`: {fault}"))
+        .with_help("create one with `layercake lint --output json=report.json`")
 }

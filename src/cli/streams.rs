@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Read as _, StdoutLock, Write};
 
-use layercake::error::{Error, ErrorKind};
+use layercake::error::Error;
 use layercake::report;
 use layercake::source::Source;
 use layercake::stopwatch::{Stage, time};
@@ -118,13 +118,13 @@ pub(super) fn standard_input() -> Result<Vec<u8>, VerbFailure> {
     let mut bytes = Vec::new();
     let most = Source::MAX_BYTES + 1;
     let read = io::stdin().lock().take(most).read_to_end(&mut bytes);
-    read.map_err(|cause| Error::new(ErrorKind::Io, "cannot read standard input").caused_by(cause))?;
+    read.map_err(|cause| Error::io("cannot read standard input").caused_by(cause))?;
     if bytes.len() as u64 == most {
         let message = format!(
             "standard input has more than {} MiB",
             Source::MAX_BYTES >> 20
         );
-        return Err(Error::new(ErrorKind::Io, message).into());
+        return Err(Error::io(message).into());
     }
     Ok(bytes)
 }

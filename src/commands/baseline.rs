@@ -140,9 +140,7 @@ fn open_whole(selection: &Selection) -> Result<Project, Error> {
     let project = Project::open(selection)?;
     if project.is_limited() {
         let message = "a baseline must cover all findings";
-        return Err(
-            Error::new(ErrorKind::Usage, message).with_help("remove `--site` and the files")
-        );
+        return Err(Error::usage(message).with_help("remove `--site` and the files"));
     }
     Ok(project)
 }
@@ -167,7 +165,7 @@ fn refuse_other_extension(path: &RepoPath) -> Result<(), Error> {
     }
     let message = format!("the configured baseline `{path}` does not end in `.json`");
     let help = "set `baseline` to a `.json` file, or pass any file with `--baseline`";
-    Err(Error::new(ErrorKind::Usage, message).with_help(help))
+    Err(Error::usage(message).with_help(help))
 }
 
 /// Location of the baseline.
@@ -192,14 +190,14 @@ fn place(selection: &Selection) -> Result<BaselinePath, Error> {
                     "the baseline `{path}` is outside of the repository through a symbolic link"
                 );
                 let help = "use a folder of the repository";
-                return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+                return Err(Error::usage(message).with_help(help));
             }
             path
         }
         BaselineChoice::Named(file) => super::path_in_tree(&tree, &selection.directory, file)?,
         BaselineChoice::Nothing => {
             let message = "`--no-baseline` cannot be used here";
-            return Err(Error::new(ErrorKind::Usage, message).with_help("remove `--no-baseline`"));
+            return Err(Error::usage(message).with_help("remove `--no-baseline`"));
         }
     };
     let file = path

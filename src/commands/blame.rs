@@ -18,7 +18,7 @@ use crate::check::{
     Checked, ProgressUnit, RenderedSite, RunControl, Settings, SiteStates, StateAs, StatesAtHand,
     Work,
 };
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::report::View;
 use crate::report::answer::blame::{Blame, BlameAnswer, BlamedCommit};
 use crate::report::answer::log::LogEnd;
@@ -168,8 +168,7 @@ impl BlameRun<'_> {
             }
             StateAs::Failed => {
                 let message = format!("cannot render site `{}`", self.request.site);
-                Err(Error::new(ErrorKind::Usage, message)
-                    .with_help("run `layercake lint` for details"))
+                Err(Error::usage(message).with_help("run `layercake lint` for details"))
             }
         })?
     }

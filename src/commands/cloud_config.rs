@@ -14,7 +14,7 @@ use crate::check::{
     Checked, Configuration, GivenHeader, Options, Plan, RenderedSite as SiteAtHand, RunControl,
     Scope, Work, work_on_sites,
 };
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::merge::cloud_init::Dialect;
 use crate::near::help_for_unknown;
 use crate::report::{RenderedDocument, SiteDocuments};
@@ -152,7 +152,7 @@ pub fn merge_declared(
     }
     let declared = &plan.options.configuration.sets;
     if declared.is_empty() {
-        return Err(Error::new(ErrorKind::Usage, "no parts given").with_help(
+        return Err(Error::usage("no parts given").with_help(
             "pass the parts, e.g. `layercake cloud-config base.yaml site.yaml`, or declare sets \
                  of them under `cloud-config` in `layercake.yaml`",
         ));
@@ -164,7 +164,7 @@ pub fn merge_declared(
         let names: Vec<&str> = declared.iter().map(|set| &*set.name).collect();
         let message = format!("no set of parts matches {}", sets.join(" or "));
         let help = help_for_unknown(&sets.concat(), "sets", &names);
-        return Err(Error::new(ErrorKind::Usage, message).with_help(help.unwrap_or_default()));
+        return Err(Error::usage(message).with_help(help.unwrap_or_default()));
     }
     work_on_sites(&plan, Work::Merge, |site| outputs(site, wanted.as_ref()))
 }
@@ -263,7 +263,7 @@ impl NamedFiles {
         }
         if named.sources.is_empty() {
             let message = "the folder given with `--conf-d` has no `.cfg` files";
-            return Err(Error::new(ErrorKind::Usage, message)
+            return Err(Error::usage(message)
                 .with_help("cloud-init reads only files whose names end in `.cfg`"));
         }
         Ok(named)
@@ -283,9 +283,7 @@ impl NamedFiles {
             .is_some()
         {
             let message = format!("`{}` is given twice", file.display());
-            return Err(
-                Error::new(ErrorKind::Usage, message).with_help("copy the file to merge it twice")
-            );
+            return Err(Error::usage(message).with_help("copy the file to merge it twice"));
         }
         let bytes = if file.as_os_str() == STANDARD_INPUT {
             parts.standard_input.clone()
@@ -329,10 +327,10 @@ fn name_of(file: &Path) -> Result<Arc<str>, Error> {
         return Ok("<stdin>".into());
     }
     let name = file.to_str().ok_or_else(|| {
-        Error::new(
-            ErrorKind::Usage,
-            format!("the file name `{}` is not valid UTF-8", file.display()),
-        )
+        Error::usage(format!(
+            "the file name `{}` is not valid UTF-8",
+            file.display()
+        ))
     })?;
     Ok(name.strip_prefix("./").unwrap_or(name).into())
 }
@@ -340,11 +338,9 @@ fn name_of(file: &Path) -> Result<Arc<str>, Error> {
 /// Parses `N=SPEC` into the header of part N.
 fn merge_type(text: &str, parts: &Parts) -> Result<GivenHeader, Error> {
     let malformed = || {
-        Error::new(
-            ErrorKind::Usage,
-            format!("invalid value `{text}` for `--merge-type`"),
+        Error::usage(format!("invalid value `{text}` for `--merge-type`")).with_help(
+            "write it as N=SPEC, e.g. `2=dict(recurse_list)+list(append)` for the second",
         )
-        .with_help("write it as N=SPEC, e.g. `2=dict(recurse_list)+list(append)` for the second")
     };
     let (number, value) = text.split_once('=').ok_or_else(malformed)?;
     let number: usize = number.trim().parse().map_err(|_| malformed())?;
@@ -354,8 +350,7 @@ fn merge_type(text: &str, parts: &Parts) -> Result<GivenHeader, Error> {
     let file = file.ok_or_else(|| {
         let count = crate::report::counted(parts.user_data.len(), "part");
         let message = format!("`--merge-type {text}`: no part {number}");
-        Error::new(ErrorKind::Usage, message)
-            .with_help(format!("{count} given; parts are counted from 1"))
+        Error::usage(message).with_help(format!("{count} given; parts are counted from 1"))
     })?;
     Ok(GivenHeader {
         path: RepoPath::new(name_of(file)?),

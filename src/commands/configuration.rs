@@ -10,7 +10,7 @@ use super::policy::{Selectors, configured_policy};
 use crate::check::{self, ChosenArmada, KnownMissing, Options};
 use crate::config::{self, Config, File, GlobPattern, Vocabulary};
 use crate::deployment::{ArmadaKind, Caution, ConsequenceTable};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::graph::MissingSource;
 use crate::merge::cloud_init::Dialect;
 use crate::merge::deckhand::Semantics;
@@ -122,7 +122,7 @@ pub fn find(
 fn no_base() -> Error {
     let message = "`--config-from-base` needs a comparison, but none is requested";
     let help = "pass `--since REV`, `--staged`, `--from REV` or `--auto`";
-    Error::new(ErrorKind::Usage, message).with_help(help)
+    Error::usage(message).with_help(help)
 }
 
 /// Configuration at the root of a tree.
@@ -397,11 +397,7 @@ pub(super) fn glob_set(patterns: &[GlobPattern]) -> Result<Option<GlobSet>, Erro
         set.add(pattern.glob.clone());
     }
     set.build().map(Some).map_err(|error| {
-        Error::new(
-            ErrorKind::Usage,
-            "the globs of the configuration are too large in total",
-        )
-        .caused_by(error)
+        Error::usage("the globs of the configuration are too large in total").caused_by(error)
     })
 }
 
@@ -451,7 +447,7 @@ pub fn outputs(found: &FoundConfiguration) -> Result<Vec<(Format, Option<PathBuf
                 format!("the report `{file}` is outside of the repository through a symbolic link");
             let help =
                 "use a folder of the repository in `output.default`, or pass any with `--output`";
-            return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+            return Err(Error::usage(message).with_help(help));
         }
         // Other formats were rejected when the configuration was read.
         outputs.extend(Format::named(format).map(|it| (it, file.map(|file| folder.join(file)))));

@@ -6,7 +6,7 @@ use globset::GlobSet;
 
 use super::globs;
 use crate::ask;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::source::DocKey;
 
 /// Globs of schemas and names.
@@ -59,7 +59,7 @@ impl DocumentGlobs {
             return Ok(());
         }
         let message = format!("no {what} has both the schema and the name");
-        Err(Error::new(ErrorKind::Usage, message).with_help("omit the schema"))
+        Err(Error::usage(message).with_help("omit the schema"))
     }
 }
 

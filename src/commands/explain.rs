@@ -2,7 +2,7 @@
 
 use super::policy::unknown;
 use crate::diagnostic::Rule;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::near::help_for_unknown;
 use crate::report::consequences::ConsequenceWord;
 use crate::rules;
@@ -29,7 +29,7 @@ pub fn consequence_of(name: &str) -> Result<ConsequenceWord, Error> {
             .map(ConsequenceWord::as_str)
             .collect();
         let message = format!("no class or caution of consequences is called `{name}`");
-        let error = Error::new(ErrorKind::Usage, message);
+        let error = Error::usage(message);
         match help_for_unknown(name, "classes and cautions", &names) {
             Some(help) => error.with_help(help),
             None => error,
@@ -45,5 +45,5 @@ pub fn refuse_class(class: Option<&str>) -> Result<(), Error> {
     let Some(class) = class else { return Ok(()) };
     let message = format!("unexpected argument `{class}`");
     let help = "only `explain consequence` takes a class or a caution";
-    Err(Error::new(ErrorKind::Usage, message).with_help(help))
+    Err(Error::usage(message).with_help(help))
 }

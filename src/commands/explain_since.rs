@@ -9,7 +9,7 @@ use super::sides::{ChosenSide, Environment, MergeBase, SideSelection};
 use crate::ask::since::{self, TracedValue};
 use crate::ask::{self, SET, ValueQuestion};
 use crate::check::{BothSides, Checked, RenderedSite, RunControl, Settings, Work, compare_with};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::report::answer::provenance::ExplainedValue;
 use crate::report::answer::since::{ProvenanceDiff, ProvenanceSide, SideName};
 use crate::yaml::diff;
@@ -101,7 +101,7 @@ pub fn run(
 }
 
 pub(super) fn no_base() -> Error {
-    Error::new(ErrorKind::Usage, "no base revision given; pass --since REV")
+    Error::usage("no base revision given; pass --since REV")
 }
 
 /// Name of the base side: the requested revision and its commit.

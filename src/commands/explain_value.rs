@@ -164,11 +164,8 @@ pub fn why_not(
 ) -> Result<(Checked<()>, Vec<TextTrace>), Error> {
     let (file, line) = super::file_and_line(place)?;
     let number = line.ok_or_else(|| {
-        Error::new(
-            ErrorKind::Usage,
-            format!("missing line number in `{place}`"),
-        )
-        .with_help("write it as FILE:LINE, e.g. `global/software/config/versions.yaml:12`")
+        Error::usage(format!("missing line number in `{place}`"))
+            .with_help("write it as FILE:LINE, e.g. `global/software/config/versions.yaml:12`")
     })?;
     let files = vec![file];
     let mut project = Project::open(&Selection {

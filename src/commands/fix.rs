@@ -15,7 +15,7 @@ use super::reports::view;
 use super::{Selection, work_tree};
 use crate::check::{Checked, RunControl};
 use crate::diagnostic::{Diagnostic, Fix, Safety, Severity};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::fix::{fixed, with_ignores};
 use crate::report::difference::{ChangedFile, shown};
 use crate::report::model::SideKind;
@@ -78,7 +78,7 @@ pub fn run(
     if wanted.staged || wanted.from.is_some() {
         let message = "only the files of the working tree can be changed";
         let help = "remove `--staged`, `--from` and `--to`";
-        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+        return Err(Error::usage(message).with_help(help));
     }
     let tree = work_tree(selection)?;
     let run = FixRun {
@@ -93,7 +93,7 @@ pub fn run(
     {
         let message =
             "only the files of the working tree can be changed, but another side is compared";
-        return Err(Error::new(ErrorKind::Usage, message).with_help("remove `--auto`"));
+        return Err(Error::usage(message).with_help("remove `--auto`"));
     }
     let before = shown_texts(&first);
     let outcome = match action {
@@ -293,7 +293,7 @@ impl FixRun<'_> {
         if reason.is_empty() && left.iter().any(asks_for_reason) {
             let message = "every ignore comment needs a reason in this repository";
             let help = "pass it as `--add-ignore=REASON`";
-            return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+            return Err(Error::usage(message).with_help(help));
         }
         if !left.is_empty() {
             let faulty = changes.into_keys().collect();
@@ -373,7 +373,7 @@ impl FixState {
             if now.is_none_or(|(_, bytes)| bytes != change.before) {
                 let message = format!("`{path}` changed during the run");
                 let help = "nothing was written; run the command again";
-                return Err(Error::new(ErrorKind::Io, message).with_help(help));
+                return Err(Error::io(message).with_help(help));
             }
         }
         let changes = self.changes.values();
@@ -506,5 +506,5 @@ fn one_line(reason: &str) -> Result<String, Error> {
         return Ok(reason.trim().to_owned());
     }
     let message = "the reason of `--add-ignore` is not valid in a comment";
-    Err(Error::new(ErrorKind::Usage, message).with_help("use one line without `#`"))
+    Err(Error::usage(message).with_help("use one line without `#`"))
 }

@@ -13,7 +13,7 @@ use super::sides::listed;
 use super::{Project, Selection, configuration};
 use crate::cancel::Cancel;
 use crate::check::{self, Further, SiteState};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::report::answer::blame::BlameEnd;
 use crate::source::{
     CommitReader, ContentId, Excluding, LoggedCommit, RepoPath, Repository, SharedTree, Tree,
@@ -54,7 +54,7 @@ impl RepositoryWithHistory {
         let directory = selection.start();
         let repository = Repository::discover(directory)?.ok_or_else(|| {
             let message = format!("`{}` is not inside a git repository", directory.display());
-            Error::new(ErrorKind::Git, message).with_help("`blame` and `log` need a git repository")
+            Error::git(message).with_help("`blame` and `log` need a git repository")
         })?;
         let from = repository.prefix_or_root(directory);
         let tip = match &selection.revision {

@@ -6,7 +6,7 @@ use super::{Project, Selection, names, places};
 use crate::ask::ValueQuestion;
 use crate::ask::impact::{self, SiteImpact};
 use crate::check::{Checked, RunControl, Workspace};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::report::answer::impact::Impact;
 use crate::source::{RepoPath, Span};
 
@@ -114,12 +114,12 @@ fn of_place(
     if impact.sites_reading == 0 {
         let message = format!("no site reads `{place}`");
         let help = "sites read YAML files below `global/`, `type/` and `site/`";
-        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+        return Err(Error::usage(message).with_help(help));
     }
     if impact.texts.is_empty() {
         let message = format!("no document at `{place}`");
         let help = "pass the file without a line for all of its documents";
-        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+        return Err(Error::usage(message).with_help(help));
     }
     Ok((checked, impact))
 }

@@ -13,7 +13,7 @@ use super::{Project, Selection, Start};
 use crate::check::{RunControl, check};
 use crate::config::NAMES;
 use crate::diagnostic::Diagnostic;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::source::{RepoPath, write_file};
 
 /// Configuration to write: the recommended semantics, and comments.
@@ -76,7 +76,7 @@ pub fn run(directory: &Path, control: &RunControl) -> Result<Initialized, Error>
     let Some(root) = start.root.as_ref().filter(|_| start.is_repository) else {
         let message = "no repository found";
         let help = "change to a git repository or a site repository, or pass it with `-C DIR`";
-        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+        return Err(Error::usage(message).with_help(help));
     };
     let is_there = |name: &str| {
         let read = start.tree.read(&RepoPath::new(name));
@@ -86,7 +86,7 @@ pub fn run(directory: &Path, control: &RunControl) -> Result<Initialized, Error>
         let message = format!("`{name}` exists already");
         let help = "run `layercake config show` for its settings, and `layercake config schema` \
                     for all possible ones";
-        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+        return Err(Error::usage(message).with_help(help));
     }
     let configuration = root.join(NAMES[0]);
     let differences = differences(&undecided(directory, control));

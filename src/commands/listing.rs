@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::sides::{self, ChosenSides, Environment, SideSelection};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::source::{ContentId, EntryKind, RepoPath, Repository};
 
 /// Sides of a comparison, and the files of the later one.
@@ -26,7 +26,7 @@ pub fn run(
 ) -> Result<Option<Listing>, Error> {
     let Some(repository) = Repository::discover(directory)? else {
         let message = format!("`{}` is not inside a git repository", directory.display());
-        return Err(Error::new(ErrorKind::Git, message));
+        return Err(Error::git(message));
     };
     let Some(sides) = sides::choose(&repository, wanted, environment)? else {
         return Ok(None);

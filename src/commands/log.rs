@@ -11,7 +11,7 @@ use super::history::{CommitIndex, HistoryRequest, RepositoryWithHistory, SiteHis
 use super::{Project, Selection, configuration, globs, names};
 use crate::check::{ProgressUnit, RunControl, Settings, SiteStates, StateAs, StatesAtHand, Work};
 use crate::compare::Change;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::report::View;
 use crate::report::answer::log::{CommitEffect, LogEnd, OutputEffect, SiteEffect, UnusableSite};
 use crate::source::DocKey;
@@ -48,10 +48,7 @@ pub fn run(
     })?;
     let repository = RepositoryWithHistory::find(selection)?;
     let Some(tip) = &repository.tip else {
-        return Err(Error::new(
-            ErrorKind::Git,
-            "the repository has no commits yet",
-        ));
+        return Err(Error::git("the repository has no commits yet"));
     };
     let history = SiteHistory::open(&project, &repository, &request.history)?;
     let keys = configuration::list_keys(&project.configured.config, &[]);

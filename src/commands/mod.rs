@@ -50,7 +50,7 @@ use crate::certificate::CheckTime;
 use crate::check::{
     self, AcceptedBy, Base, NameAndType, Options, Plan, RunControl, Scope, SiteNames,
 };
-use crate::error::{Error, ErrorKind, shell_word};
+use crate::error::{Error, shell_word};
 use crate::rules::RuleOptions;
 use crate::source::{
     ContentId, Excluding, OverlaidTexts, Overlay, RepoPath, Repository, SharedTree, Tree, WorkTree,
@@ -533,7 +533,7 @@ impl Project {
 fn work_tree(selection: &Selection) -> Result<WorkTree, Error> {
     if selection.revision.is_some() {
         let message = "only the files of the working tree can be changed";
-        return Err(Error::new(ErrorKind::Usage, message).with_help("remove `--rev`"));
+        return Err(Error::usage(message).with_help("remove `--rev`"));
     }
     let root = Start::find(selection)?.root;
     WorkTree::in_folder(root.expect("a start without a revision is on disk"))
@@ -562,7 +562,7 @@ fn without_excluded(
 fn path_in_tree(tree: &WorkTree, directory: &Path, file: &Path) -> Result<RepoPath, Error> {
     RepoPath::of_place(tree.root(), &canonical_or_deleted(directory.join(file))?).ok_or_else(|| {
         let message = format!("`{}` is not part of this repository", file.display());
-        Error::new(ErrorKind::Usage, message)
+        Error::usage(message)
     })
 }
 
@@ -598,13 +598,13 @@ impl Start {
             (Some(repository), None) if repository.work_tree_root().is_none() => {
                 let message = "this is a bare repository without a working tree";
                 let help = "pass a revision, e.g. `--rev HEAD`";
-                Err(Error::new(ErrorKind::Git, message).with_help(help))
+                Err(Error::git(message).with_help(help))
             }
             (Some(repository), None) => Self::in_work_tree(&repository, directory, requested),
             (None, Some(_)) => {
                 let message = format!("`{}` is not inside a git repository", directory.display());
                 let help = "remove `--rev` to read the files on disk";
-                Err(Error::new(ErrorKind::Git, message).with_help(help))
+                Err(Error::git(message).with_help(help))
             }
             (None, None) => Self::outside_git(selection),
         }
@@ -783,7 +783,7 @@ impl Start {
         let (directory, file_text) = (&selection.directory, file.display());
         let outside = || {
             let message = format!("`{file_text}` is not part of this repository");
-            Error::new(ErrorKind::Usage, message)
+            Error::usage(message)
         };
         let root = self.root.as_ref().ok_or_else(outside)?;
         if self.commit.is_none() && self.base.is_none() {
@@ -812,7 +812,7 @@ impl Start {
         };
         let message = format!("`{file_text}` is not part of {place}");
         let error = places::not_found(selection, file);
-        let renamed = Error::new(ErrorKind::Usage, message).about("path", file_text.to_string());
+        let renamed = Error::usage(message).about("path", file_text.to_string());
         Err(match error.help() {
             Some(help) => renamed.with_help(help),
             None => renamed,
@@ -886,8 +886,8 @@ fn canonical(path: &Path) -> Result<PathBuf, Error> {
 fn cannot_be_found(path: &Path, error: io::Error) -> Error {
     let path = path.display().to_string();
     let error = match error.kind() {
-        io::ErrorKind::NotFound => Error::new(ErrorKind::Usage, format!("`{path}` not found")),
-        _ => Error::new(ErrorKind::Usage, format!("cannot read `{path}`")).caused_by(error),
+        io::ErrorKind::NotFound => Error::usage(format!("`{path}` not found")),
+        _ => Error::usage(format!("cannot read `{path}`")).caused_by(error),
     };
     error.about("path", path)
 }
@@ -909,14 +909,14 @@ fn file_and_line(text: &str) -> Result<(PathBuf, Option<usize>), Error> {
         Some(number) => Ok((file.into(), Some(number))),
         None => {
             let message = format!("invalid line in `{text}`");
-            Err(Error::new(ErrorKind::Usage, message).with_help("lines are counted from 1"))
+            Err(Error::usage(message).with_help("lines are counted from 1"))
         }
     }
 }
 
 fn not_a_folder(directory: &Path) -> Error {
     let message = format!("`{}` is not a folder", directory.display());
-    let error = Error::new(ErrorKind::Usage, message);
+    let error = Error::usage(message);
     match directory.parent().filter(|_| directory.is_file()) {
         Some(folder) => {
             let folder = if folder.as_os_str().is_empty() {
@@ -937,9 +937,8 @@ fn globs(texts: &[String]) -> Result<Option<GlobSet>, Error> {
     if texts.is_empty() {
         return Ok(None);
     }
-    let unusable = |error: globset::Error| {
-        Error::new(ErrorKind::Usage, "invalid glob on the command line").caused_by(error)
-    };
+    let unusable =
+        |error: globset::Error| Error::usage("invalid glob on the command line").caused_by(error);
     let mut set = GlobSetBuilder::new();
     for text in texts {
         set.add(Glob::new(text).map_err(unusable)?);
@@ -967,11 +966,7 @@ fn no_repository(start: &Start) -> Error {
             }
         ),
     };
-    Error::new(
-        ErrorKind::Usage,
-        format!("{place} is not inside a site repository"),
-    )
-    .with_help(help)
+    Error::usage(format!("{place} is not inside a site repository")).with_help(help)
 }
 
 /// Site repositories in the folders below the current one, relative to it.

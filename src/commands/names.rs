@@ -9,7 +9,7 @@ use super::sides::Range;
 use super::{Project, Selection, Start, places};
 use crate::ask::ValueQuestion;
 use crate::check::{Checked, RunControl, Work, work_on_sites};
-use crate::error::{Error, ErrorKind, UnknownWord, shell_word};
+use crate::error::{Error, UnknownWord, shell_word};
 use crate::near::help_for_unknown;
 use crate::rules;
 use crate::source::{Repository, Span};
@@ -223,7 +223,7 @@ fn resolve_side(repository: &Repository, word: &str, first: bool) -> Result<(), 
 }
 
 fn unexpected_revision(word: &str) -> Error {
-    Error::new(ErrorKind::Usage, format!("unexpected argument `{word}`"))
+    Error::usage(format!("unexpected argument `{word}`"))
         .with_help("name at most two revisions, then paths")
         .about("revision", word)
 }
@@ -242,7 +242,7 @@ pub fn missing_arguments(of_each: &[(&str, bool)], form: &str, first: Option<&st
         "arguments"
     };
     let message = format!("missing {arguments} {}", missing.join(", "));
-    let error = Error::new(ErrorKind::Usage, message).with_help(form);
+    let error = Error::usage(message).with_help(form);
     match first {
         Some(word) => error.about("site", word),
         None => error,
@@ -252,7 +252,7 @@ pub fn missing_arguments(of_each: &[(&str, bool)], form: &str, first: Option<&st
 fn too_many_words(words: &[String], expected: &[&str]) -> Error {
     let message = format!("unexpected arguments `{}`", words.join(" "));
     let help = format!("expected at most {}", expected.join(" "));
-    let error = Error::new(ErrorKind::Usage, message).with_help(help);
+    let error = Error::usage(message).with_help(help);
     match words {
         // With `--all-sites`, the first one may be a site.
         [first, ..] if !expected.contains(&"SITE") => error.about("argument", first),
@@ -299,9 +299,7 @@ pub(crate) fn no_site<'a>(text: &str, sites: impl IntoIterator<Item = &'a str>) 
     };
     let help = help_for_unknown(text, "sites", &sites)
         .unwrap_or_else(|| "no site of this repository has a site definition".to_owned());
-    Error::new(ErrorKind::Usage, message)
-        .with_help(help)
-        .about("site", text)
+    Error::usage(message).with_help(help).about("site", text)
 }
 
 /// Whether a glob matches more than the name that it is written as.
@@ -311,8 +309,7 @@ pub fn is_glob(text: &str) -> bool {
 
 /// Error for a file that cannot be read from this `FILE:LINE` on.
 pub(crate) fn unread(place: &str) -> Error {
-    Error::new(ErrorKind::Usage, format!("{place} cannot be read"))
-        .with_help("run `layercake lint` to see why")
+    Error::usage(format!("{place} cannot be read")).with_help("run `layercake lint` to see why")
 }
 
 /// The error, with the file that may contain what is missing if one cannot be read.
@@ -325,11 +322,8 @@ pub(crate) fn or_unread<T>(error: Error, checked: &Checked<T>) -> Error {
 
 /// The error, with this `FILE:LINE` that cannot be read as its probable reason.
 pub(crate) fn because_unread(error: &Error, place: &str) -> Error {
-    Error::new(
-        ErrorKind::Usage,
-        format!("{error}, but {place} cannot be read"),
-    )
-    .with_help("run `layercake lint` to see why")
+    Error::usage(format!("{error}, but {place} cannot be read"))
+        .with_help("run `layercake lint` to see why")
 }
 
 /// Place as `FILE:LINE`.

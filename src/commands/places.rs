@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::{Selection, Start, canonical, canonical_or_deleted};
-use crate::error::{Error, ErrorKind, shell_word};
+use crate::error::{Error, shell_word};
 use crate::near::{list, nearest_in_any_case};
 use crate::source::{RepoPath, Tree};
 use crate::system::deckhand::layout::Layout;
@@ -59,7 +59,7 @@ pub fn entered(selection: Selection) -> Result<Selection, Error> {
             let [one, other] = [one, other]
                 .map(|root| format!("`-C {}`", shell_word(&directory_of(&selection, &root))));
             let help = format!("check one at a time: {one}, then {other}");
-            Err(Error::new(ErrorKind::Usage, message).with_help(help))
+            Err(Error::usage(message).with_help(help))
         }
         (None, _) if home.is_some() => Ok(selection),
         (None, _) => Err(outside(&selection)),
@@ -133,7 +133,7 @@ fn only_repository_in(
                 shell_word(&first.to_string_lossy()),
                 list(several.iter().map(RepoPath::as_str))
             );
-            Err(Error::new(ErrorKind::Usage, message).with_help(help))
+            Err(Error::usage(message).with_help(help))
         }
     }
 }
@@ -198,7 +198,7 @@ fn outside(selection: &Selection) -> Error {
          pass `--set` to read the files as one set without sites: `--set {}`",
         list(files.iter().map(String::as_str))
     );
-    Error::new(ErrorKind::Usage, message).with_help(help)
+    Error::usage(message).with_help(help)
 }
 
 /// Error for a path that does not exist, with a similar one, or one with the same file name.
@@ -206,7 +206,7 @@ pub(super) fn not_found(selection: &Selection, file: &Path) -> Error {
     let text = file.to_string_lossy();
     let start = start_at(selection, &selection.directory);
     let found = start.and_then(|start| near_path(&start, &text));
-    let error = Error::new(ErrorKind::Usage, format!("`{text}` not found")).about("path", &*text);
+    let error = Error::usage(format!("`{text}` not found")).about("path", &*text);
     error.with_help(match found {
         Some(near) => format!("did you mean `{near}`?"),
         None => "paths are relative to the current folder, or to that of `-C`".to_owned(),

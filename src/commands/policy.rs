@@ -7,7 +7,7 @@ use globset::GlobSet;
 
 use crate::config::{Config, GlobPattern, RuleSettings, Rules};
 use crate::diagnostic::{Level, Rule};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::near::nearest_in_any_case;
 use crate::rules::{self, GROUPS, RULES};
 use crate::system::heat::{ComponentVersion, Versions};
@@ -38,8 +38,7 @@ pub(crate) fn configured_policy(
     let of_glob = |pattern: &GlobPattern, settings: &RuleSettings| {
         let glob = GlobSet::builder().add(pattern.glob.clone()).build();
         let glob = glob.map_err(|error| {
-            Error::new(ErrorKind::Usage, "a glob of the configuration is too large")
-                .caused_by(error)
+            Error::usage("a glob of the configuration is too large").caused_by(error)
         })?;
         Ok((glob, flags.above(special(settings)?)))
     };
@@ -218,7 +217,7 @@ pub(super) fn unknown(word: &str) -> Error {
     let near = nearest_in_any_case(word, names);
     let help = near.map(|near| format!("did you mean `{near}`?"));
     let help = help.unwrap_or_else(|| "run `layercake explain` to list all rules".to_owned());
-    Error::new(ErrorKind::Usage, format!("unknown rule `{word}`"))
+    Error::usage(format!("unknown rule `{word}`"))
         .with_help(help)
         .about("rule", word)
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::configuration::FoundConfiguration;
 use super::{Selection, canonical};
 use crate::check::{self, Further};
-use crate::error::{Error, ErrorKind, shell_word};
+use crate::error::{Error, shell_word};
 use crate::near::help_for_unknown;
 use crate::source::{
     FileId, Labelled, Nested, Overlay, RepoPath, Repository, RevisionChoice, SharedTree, Tree,
@@ -87,7 +87,7 @@ impl Clones {
             if clones.iter().any(|it| it.name == clone.name) {
                 let message = format!("`--repository` is given twice for `{}`", clone.name);
                 let help = "remove one of them";
-                return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+                return Err(Error::usage(message).with_help(help));
             }
             clones.push(clone);
         }
@@ -107,8 +107,7 @@ impl Clones {
                 .describe_setting(&format!("`repositories.{}`", name.value), name.span);
             let folder = configured.folder.as_deref().ok_or_else(|| {
                 let message = format!("{at}: a bare repository has no folder for relative paths");
-                Error::new(ErrorKind::Usage, message)
-                    .with_help(format!("pass `--repository {}=PATH`", name.value))
+                Error::usage(message).with_help(format!("pass `--repository {}=PATH`", name.value))
             })?;
             let wanted = CloneRevision::of(repository.revision.as_deref());
             let clone = LocalClone::open(&name.value, &repository.path, folder, wanted);
@@ -117,7 +116,7 @@ impl Clones {
                     .help()
                     .unwrap_or("fix its path or revision")
                     .to_owned();
-                Error::new(ErrorKind::Usage, format!("{at}: {error}")).with_help(help)
+                Error::usage(format!("{at}: {error}")).with_help(help)
             })?;
             let (address, links) = (repository.url.clone(), repository.links.clone());
             clones.push(LocalClone {
@@ -197,7 +196,7 @@ impl OpenedRepositories {
             }
             if !is_there {
                 let message = format!("`{path}` does not exist in any revision used by a site");
-                return Err(Error::new(ErrorKind::Usage, message));
+                return Err(Error::usage(message));
             }
         }
         Ok(())
@@ -254,7 +253,7 @@ impl LocalClone {
             let message = format!("invalid repository `{given_by}{text}`");
             let help = "write it as NAME=PATH, NAME=PATH@REV or NAME=PATH@worktree, e.g. \
                         `global=../treasuremap`";
-            Error::new(ErrorKind::Usage, message).with_help(help)
+            Error::usage(message).with_help(help)
         };
         let (name, place) = text.split_once('=').ok_or_else(malformed)?;
         if name.is_empty() || place.is_empty() || name.contains([':', '/']) {
@@ -302,11 +301,11 @@ impl LocalClone {
             {
                 let message = format!("`{shown}` is a bare repository, which has no working tree");
                 let help = format!("remove `@worktree`: `--repository {name}={shown}`");
-                Err(Error::new(ErrorKind::Usage, message).with_help(help))
+                Err(Error::usage(message).with_help(help))
             }
             (CloneFiles::Folder(_), CloneRevision::Revision(_)) => {
                 let message = format!("`{shown}` is not inside a git repository");
-                Err(Error::new(ErrorKind::Git, message).with_help("remove `@REV`"))
+                Err(Error::git(message).with_help("remove `@REV`"))
             }
             (
                 CloneFiles::Repository(..) | CloneFiles::Folder(_),
@@ -414,7 +413,7 @@ fn refuse_empty_submodule(
         Nested::Submodule(_) => {
             let message = format!("`{shown}` is a submodule that is not checked out");
             let help = format!("run `git submodule update --init {}`", shell_word(shown));
-            Err(Error::new(ErrorKind::Git, message).with_help(help))
+            Err(Error::git(message).with_help(help))
         }
         Nested::Untracked => Ok(()),
     }
@@ -494,7 +493,7 @@ impl<'c> Opening<'c> {
     /// If its files cannot be read.
     pub(super) fn at_commit(&mut self, clone: usize, commit: &str) -> Result<usize, Error> {
         let found = self.number_of((clone, Some(commit.into())));
-        found.map_err(|why| Error::new(ErrorKind::Git, why.reason).with_help(why.help))
+        found.map_err(|why| Error::git(why.reason).with_help(why.help))
     }
 
     /// A repository named in a site definition; `None` if it is not given, or its pin is invalid.
@@ -587,7 +586,7 @@ impl Bump {
     pub fn parsed(text: &str) -> Result<Self, Error> {
         let malformed = || {
             let message = "missing revision; write NAME=REV or NAME=A..B, e.g. `global=v1.8`";
-            Error::new(ErrorKind::Usage, message)
+            Error::usage(message)
         };
         let (name, revisions) = text.split_once('=').ok_or_else(malformed)?;
         let (base, head) = match revisions.split_once("..") {
@@ -612,7 +611,7 @@ impl Bump {
         if uses.is_empty() {
             let help = format!("pass one: `--repository {}=PATH`", self.name);
             let message = format!("no clone of `{}` is given", self.name);
-            return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+            return Err(Error::usage(message).with_help(help));
         }
         if !uses.iter().any(is_pinned) {
             let message = format!("a fixed revision of `{}` replaces all pins", self.name);
@@ -620,14 +619,14 @@ impl Bump {
                 "pass the clone without a revision: `--repository {}=PATH`",
                 self.name
             );
-            return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+            return Err(Error::usage(message).with_help(help));
         }
         let asked = uses
             .iter()
             .filter(|it| it.revision.revision.as_deref() == Some(revision));
         let mut unread = asked.filter_map(|it| it.found.as_ref().err());
         match unread.next() {
-            Some(why) => Err(Error::new(ErrorKind::Git, &*why.reason).with_help(&*why.help)),
+            Some(why) => Err(Error::git(&*why.reason).with_help(&*why.help)),
             None => Ok(()),
         }
     }
@@ -671,7 +670,7 @@ impl Bump {
                 );
                 let help =
                     format!("set `revision: {revision}` there, and compare without `--bump`");
-                Error::new(ErrorKind::Usage, message).with_help(help)
+                Error::usage(message).with_help(help)
             })?;
             texts.insert(path, Some(Arc::from(text)));
         }
@@ -681,7 +680,7 @@ impl Bump {
             let help = help_for_unknown(&self.name, "repositories of the sites", &known);
             let help = help
                 .unwrap_or_else(|| "site definitions list them in `data.repositories`".to_owned());
-            return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+            return Err(Error::usage(message).with_help(help));
         }
         Ok(Arc::new(Overlay::new(tree, texts)))
     }

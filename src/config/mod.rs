@@ -19,7 +19,7 @@ pub use self::read::{Vocabulary, read};
 pub(crate) use self::show::SettingOrigin;
 pub use self::show::settings;
 use crate::diagnostic::Level;
-use crate::error::{Error, ErrorKind, shell_word};
+use crate::error::{Error, shell_word};
 use crate::source::{RepoPath, Source, SourceMap, Span, Spanned, Tree};
 use crate::yaml::{Node, PlaceQuery, Query, Value};
 
@@ -354,7 +354,7 @@ pub(crate) fn find(tree: &dyn Tree) -> Result<Option<(RepoPath, Vec<u8>)>, Error
             Err(error) => {
                 return Err(error.fatal(&path).unwrap_or_else(|| {
                     let message = format!("cannot read the configuration file `{path}`");
-                    Error::new(ErrorKind::Io, message)
+                    Error::io(message)
                 }));
             }
         }
@@ -362,7 +362,7 @@ pub(crate) fn find(tree: &dyn Tree) -> Result<Option<(RepoPath, Vec<u8>)>, Error
     if found.len() > 1 {
         let [one, other] = NAMES;
         let message = format!("found two configuration files, `{one}` and `{other}`");
-        return Err(Error::new(ErrorKind::Usage, message).with_help("remove one of them"));
+        return Err(Error::usage(message).with_help("remove one of them"));
     }
     Ok(found.pop())
 }
@@ -423,7 +423,7 @@ fn unread(path: &RepoPath) -> Error {
             format!("move it to `{name}` at the root of the repository, or pass `--config {path}`")
         }
     };
-    Error::new(ErrorKind::Usage, message).with_help(help)
+    Error::usage(message).with_help(help)
 }
 
 /// Problem of a configuration file.

@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::report::printable_lines;
 
 /// Maximum size of a page in bytes: 2,000 tokens of 4 bytes.
@@ -304,6 +304,6 @@ fn index_of(cursor: &str, digest: u64) -> Option<usize> {
 }
 
 fn stale() -> Error {
-    Error::new(ErrorKind::Usage, "the cursor is not of this answer")
+    Error::usage("the cursor is not of this answer")
         .with_help("the arguments differ or files changed since: call again without `cursor`")
 }

@@ -20,7 +20,7 @@ use crate::commands::render::{self, RenderRequest};
 use crate::commands::reports::{Judge, report_of_linted, view};
 use crate::commands::sides::SideSelection;
 use crate::commands::{Selection, explain_value, impact, lint};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::report::answer::blame::write_blame_json;
 use crate::report::answer::log::LogEnd;
 use crate::report::answer::provenance::SiteValue;
@@ -268,7 +268,7 @@ pub(super) fn blame(question: &Question<'_>) -> Result<Answer, Error> {
     let (name, path) = (question.argument("name"), question.argument("path"));
     if path.is_some() && name.is_none() {
         let message = "missing argument `name`: it is needed for `path`";
-        return Err(Error::new(ErrorKind::Usage, message));
+        return Err(Error::usage(message));
     }
     let request = BlameRequest {
         site: question.required("site"),

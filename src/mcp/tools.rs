@@ -190,7 +190,7 @@ impl Tool {
             required => format!("{}, and optionally ", names(required)),
         };
         let help = format!("`{}` takes {required}{}", self.name, names(self.optional));
-        Error::new(ErrorKind::Usage, message).with_help(help)
+        Error::usage(message).with_help(help)
     }
 }
 

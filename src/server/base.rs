@@ -12,7 +12,7 @@ use super::uri::uri_of;
 use crate::commands::compare::{self, ComparisonRequest, SitesToRead};
 use crate::commands::reports::{Judge, report_of_changes};
 use crate::commands::sides::{ChosenSide, MergeBase, SideSelection};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::report::tree::{ChangeNode, ChangeTree};
 use crate::source::{FileId, SharedTree, Source};
 use crate::yaml::{self, Node};
@@ -114,8 +114,7 @@ pub(super) fn changes(asked: &mut Asked<'_>, _: DocumentSymbolParams) -> Result<
         ..ComparisonRequest::default()
     };
     let outcome = compare::run(&selection, &request, SitesToRead::Reached, &asked.control())?;
-    let outcome =
-        outcome.ok_or_else(|| Error::new(ErrorKind::Git, "missing revision to compare with"))?;
+    let outcome = outcome.ok_or_else(|| Error::git("missing revision to compare with"))?;
     let criteria = (Judge::GATES, &request);
     let (report, _) = report_of_changes(&outcome, criteria, &selection, Duration::ZERO);
     let tree = ChangeTree::of(&report);

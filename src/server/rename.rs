@@ -10,7 +10,7 @@ use super::asked::Asked;
 use crate::ask::place::touches;
 use crate::ask::renaming::Renamed;
 use crate::ask::uses::UseKind;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::source::{FileId, Span};
 use crate::yaml::{Node, Value, emit};
 
@@ -48,7 +48,7 @@ pub(super) fn answer(
     texts.extend(renamed.texts_in_data(&names));
     let refusal = refusal(asked, &renamed.with_name(&params.new_name), &texts);
     if let Some(message) = refusal {
-        return Err(Error::new(ErrorKind::Usage, message));
+        return Err(Error::usage(message));
     }
     let sources = asked.folder.workspace.sources();
     let edits = texts.into_iter().map(|text| {

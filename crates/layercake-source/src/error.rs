@@ -54,6 +54,21 @@ impl Error {
         }
     }
 
+    /// Creates an error of kind [`ErrorKind::Usage`].
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage, message)
+    }
+
+    /// Creates an error of kind [`ErrorKind::Git`].
+    pub fn git(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Git, message)
+    }
+
+    /// Creates an error of kind [`ErrorKind::Io`].
+    pub fn io(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Io, message)
+    }
+
     /// Sets the remedy.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {

@@ -19,7 +19,7 @@ use walkdir::WalkDir;
 use super::git::{Checkout, IsListed, WorkTreePath, WorkTreePathKind};
 use super::nested::{all_files, checked_out};
 use super::{Nested, RepoPath, Repository, Source, StoredTree};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 
 /// A source of files: a working tree, a commit, the index, or a map in memory.
 ///
@@ -243,7 +243,7 @@ impl ReadError {
             ReadError::Refused(_) | ReadError::TooLarge(_) => None,
             ReadError::Damaged { reason, help } => {
                 let message = format!("`{path}` cannot be read: {reason}");
-                Some(Error::new(ErrorKind::Git, message).with_help(*help))
+                Some(Error::git(message).with_help(*help))
             }
         }
     }
@@ -284,10 +284,8 @@ impl WorkTree {
     /// If the repository is bare.
     pub fn in_repository(repository: &Repository) -> Result<Self, Error> {
         let Some(root) = repository.work_tree_root() else {
-            return Err(
-                Error::new(ErrorKind::Git, "this repository has no working tree")
-                    .with_help("name a revision to read, such as `HEAD`"),
-            );
+            return Err(Error::git("this repository has no working tree")
+                .with_help("name a revision to read, such as `HEAD`"));
         };
         Self::at(root, Some(repository.clone()))
     }
@@ -332,13 +330,10 @@ impl WorkTree {
     fn at(root: &Path, repository: Option<Repository>) -> Result<Self, Error> {
         let resolved = fs::canonicalize(root).map_err(|cause| {
             let message = format!("cannot read the folder `{}`", root.display());
-            Error::new(ErrorKind::Io, message).caused_by(cause)
+            Error::io(message).caused_by(cause)
         })?;
         if !resolved.is_dir() {
-            return Err(Error::new(
-                ErrorKind::Io,
-                format!("`{}` is not a folder", root.display()),
-            ));
+            return Err(Error::io(format!("`{}` is not a folder", root.display())));
         }
         let checkout = repository.map(|repository| Arc::new(Checkout::of(repository)));
         Ok(Self {
@@ -769,7 +764,7 @@ pub(super) fn is_empty_folder(folder: &Path) -> io::Result<bool> {
 pub fn text_at(path: &Path) -> Result<String, Error> {
     let unreadable = |cause: io::Error| {
         let message = format!("cannot read the file `{}`", path.display());
-        Error::new(ErrorKind::Io, message).caused_by(cause)
+        Error::io(message).caused_by(cause)
     };
     let metadata = fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_file() || metadata.len() > Source::MAX_BYTES {
@@ -777,17 +772,17 @@ pub fn text_at(path: &Path) -> Result<String, Error> {
             "`{}` is not a regular file, or it is too large",
             path.display()
         );
-        return Err(Error::new(ErrorKind::Io, message));
+        return Err(Error::io(message));
     }
     let bytes = read_file(path, &metadata)
         .map_err(unreadable)?
         .ok_or_else(|| {
             let message = format!("the file `{}` changed while it was read", path.display());
-            Error::new(ErrorKind::Io, message)
+            Error::io(message)
         })?;
     String::from_utf8(bytes).map_err(|cause| {
         let message = format!("the file `{}` is not UTF-8", path.display());
-        Error::new(ErrorKind::Io, message).caused_by(cause)
+        Error::io(message).caused_by(cause)
     })
 }
 
@@ -799,7 +794,7 @@ pub fn text_at(path: &Path) -> Result<String, Error> {
 pub fn bytes_at(path: &Path) -> Result<Vec<u8>, Error> {
     let unreadable = |cause: io::Error| {
         let message = format!("cannot read the file `{}`", path.display());
-        Error::new(ErrorKind::Io, message).caused_by(cause)
+        Error::io(message).caused_by(cause)
     };
     let file = File::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();
@@ -813,7 +808,7 @@ pub fn bytes_at(path: &Path) -> Result<Vec<u8>, Error> {
             path.display(),
             Source::MAX_BYTES >> 20
         );
-        return Err(Error::new(ErrorKind::Io, message));
+        return Err(Error::io(message));
     }
     Ok(bytes)
 }
@@ -826,7 +821,7 @@ pub fn bytes_at(path: &Path) -> Result<Vec<u8>, Error> {
 pub fn names_in(folder: &Path) -> Result<Vec<String>, Error> {
     let unreadable = |cause: io::Error| {
         let message = format!("cannot read the folder `{}`", folder.display());
-        Error::new(ErrorKind::Io, message).caused_by(cause)
+        Error::io(message).caused_by(cause)
     };
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
@@ -856,7 +851,7 @@ fn link_error(error: &io::Error) -> ReadError {
 fn unlistable(folder: &Path, cause: walkdir::Error) -> Error {
     let at = cause.path().unwrap_or(folder);
     let message = format!("cannot list the folder `{}`", at.display());
-    Error::new(ErrorKind::Io, message).caused_by(cause)
+    Error::io(message).caused_by(cause)
 }
 
 /// An external repository: its tree, or one folder in it, under a name.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::interrupt;
 use super::tree::{bytes_at, is_empty_folder, is_there};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 
 /// Writes `bytes` to the file `path`, replacing its contents.
 ///
@@ -143,7 +143,7 @@ fn foreign(path: &Path) -> Error {
     );
     let help = "name another file in the configuration, name this one with a flag, or move it \
                 away";
-    Error::new(ErrorKind::Usage, message).with_help(help)
+    Error::usage(message).with_help(help)
 }
 
 /// A temporary file next to its target; removed unless it is renamed, also if a signal ends the
@@ -197,11 +197,10 @@ pub fn create_empty_folder(path: &Path) -> Result<(), Error> {
     if is_empty_folder(path).map_err(|error| cannot_create(path, error))? {
         return Ok(());
     }
-    Err(Error::new(
-        ErrorKind::Usage,
-        format!("the folder `{}` is not empty", path.display()),
+    Err(
+        Error::usage(format!("the folder `{}` is not empty", path.display()))
+            .with_help("name an empty or new folder"),
     )
-    .with_help("name an empty or new folder"))
 }
 
 /// Creates the folder `path` and its parents, if it does not exist.
@@ -231,7 +230,7 @@ pub fn create_new_folder(parent: &Path, name: &str) -> Result<PathBuf, Error> {
         "`{}` holds {NUMBERS} folders `{name}-NUMBER`",
         parent.display()
     );
-    Err(Error::new(ErrorKind::Io, message).with_help("remove those that are no longer needed"))
+    Err(Error::io(message).with_help("remove those that are no longer needed"))
 }
 
 #[expect(clippy::disallowed_methods, reason = "folders are created here")]
@@ -241,7 +240,7 @@ fn make(path: &Path) -> io::Result<()> {
 
 fn cannot_create(path: &Path, error: io::Error) -> Error {
     let message = format!("cannot create the folder `{}`", path.display());
-    Error::new(ErrorKind::Io, message).caused_by(error)
+    Error::io(message).caused_by(error)
 }
 
 /// Canonical path of a file with symbolic links resolved. The file need not exist; `None` if its
@@ -265,8 +264,9 @@ fn folder_of(file: &Path) -> &Path {
 pub fn refuse_git(path: &Path) -> Result<(), Error> {
     if real_place(path).is_some_and(|place| is_of_git(&place)) {
         let message = format!("`{}` is inside a git folder", path.display());
-        return Err(Error::new(ErrorKind::Usage, message)
-            .with_help("name a file outside of `.git` and other git folders"));
+        return Err(
+            Error::usage(message).with_help("name a file outside of `.git` and other git folders")
+        );
     }
     Ok(())
 }
@@ -314,14 +314,14 @@ fn not_a_file(path: &Path, kind: FileType) -> Error {
     if kind.is_symlink() {
         let message =
             format!("`{shown}` is a symbolic link, which layercake does not follow for writing");
-        return Error::new(ErrorKind::Io, message).with_help("name the target of the link");
+        return Error::io(message).with_help("name the target of the link");
     }
     let what = if kind.is_dir() {
         "a folder"
     } else {
         "not a regular file"
     };
-    Error::new(ErrorKind::Io, format!("`{shown}` is {what}"))
+    Error::io(format!("`{shown}` is {what}"))
         .with_help("name a file, or omit `=FILE` to write to standard output")
 }
 
@@ -369,5 +369,5 @@ fn remove(beside: &Path) -> io::Result<()> {
 
 fn cannot_write(path: &Path, error: io::Error) -> Error {
     let message = format!("cannot write `{}`", path.display());
-    Error::new(ErrorKind::Io, message).caused_by(error)
+    Error::io(message).caused_by(error)
 }

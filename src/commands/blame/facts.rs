@@ -16,7 +16,7 @@ use crate::commands::history::{CommitIndex, SiteHistory};
 use crate::compare::{Texts, edits_overlapping as overlapping};
 use crate::diagnostic::Diagnostic;
 use crate::edit::{Edit, EditId};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::graph::{DocId, Recipe};
 use crate::render::replay::Replay;
 use crate::report::answer::blame::{
@@ -277,7 +277,7 @@ impl BlameRun<'_> {
         if found.is_empty() {
             let message = "no such finding";
             let help = "`--finding` needs a rule with findings in the current state";
-            return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+            return Err(Error::usage(message).with_help(help));
         }
         Ok(found)
     }
@@ -343,11 +343,11 @@ impl BlameRun<'_> {
     ) -> Result<Vec<(TextSubject, TextTrace)>, Error> {
         let (Some(name), Some(path)) = (&self.request.name, &self.request.path) else {
             let message = "missing arguments NAME, PATH: `--why-not` needs one value";
-            return Err(Error::new(ErrorKind::Usage, message));
+            return Err(Error::usage(message));
         };
         let number = file_and_line(place)?.1.ok_or_else(|| {
             let message = format!("missing line number in `{place}`");
-            Error::new(ErrorKind::Usage, message).with_help("write it as FILE:LINE")
+            Error::usage(message).with_help("write it as FILE:LINE")
         })?;
         let line = Line::given(site, &self.files, number, place)?;
         let question = ValueQuestion {

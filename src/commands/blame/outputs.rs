@@ -15,7 +15,7 @@ use crate::ask::{self, ValueQuestion};
 use crate::check::{Checked, RenderedSite, SiteStates};
 use crate::commands::history::{CommitIndex, PinChange, SiteHistory};
 use crate::edit::EditId;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::graph::{DocId, Recipe};
 use crate::report::View;
 use crate::report::answer::blame::{
@@ -435,11 +435,11 @@ pub(super) fn when(blame: Blame, text: &str) -> Result<Blame, Error> {
     const MAX_VALUES: usize = 5;
     let BlameAnswer::Value(history) = blame.answer else {
         let message = "missing argument PATH: `--when` needs one value";
-        return Err(Error::new(ErrorKind::Usage, message));
+        return Err(Error::usage(message));
     };
     if history.steps.iter().any(ValueStep::is_secret) {
         let message = "the value is or was secret, and `--when` would reveal it";
-        return Err(Error::new(ErrorKind::Usage, message));
+        return Err(Error::usage(message));
     }
     let is_it = |node: &Option<Node>| {
         node.as_ref()
@@ -460,7 +460,7 @@ pub(super) fn when(blame: Blame, text: &str) -> Result<Blame, Error> {
             .collect::<Vec<_>>()
             .join(", ");
         let help = format!("it was {values}");
-        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+        return Err(Error::usage(message).with_help(help));
     }
     let history = ValueHistory {
         steps,

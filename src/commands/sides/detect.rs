@@ -7,7 +7,7 @@
 use serde_json::Value as Json;
 
 use super::{ChosenSide, ChosenSides, Environment, commit, common, staged};
-use crate::error::{Error, ErrorKind, shell_word};
+use crate::error::{Error, shell_word};
 use crate::source::Repository;
 
 /// Variables that are read here.
@@ -102,7 +102,7 @@ fn pre_commit_refs(
         (None, None) => Ok(None),
         (Some(_), None) | (None, Some(_)) => {
             let message = "only one of PRE_COMMIT_FROM_REF and PRE_COMMIT_TO_REF is set";
-            Err(Error::new(ErrorKind::Usage, message))
+            Err(Error::usage(message))
         }
     }
 }
@@ -198,7 +198,7 @@ fn refuse_base_alone(sides: &ChosenSides, head: &str) -> Result<(), Error> {
     }
     let message = format!("the pull request is not checked out: HEAD has none of {head}");
     let help = "use `actions/checkout` without `ref` on the event `pull_request`";
-    Err(Error::new(ErrorKind::Git, message).with_help(help))
+    Err(Error::git(message).with_help(help))
 }
 
 /// The state before the push. A new branch has none. That of an overwritten branch may be lost;
@@ -384,11 +384,11 @@ impl Event {
     fn of(environment: &Environment) -> Result<Self, Error> {
         let Some(text) = &environment.event else {
             let message = "the event of this GitHub job is unknown: GITHUB_EVENT_PATH is not set";
-            return Err(Error::new(ErrorKind::Usage, message).with_help(FLAGS_HELP));
+            return Err(Error::usage(message).with_help(FLAGS_HELP));
         };
         let event = serde_json::from_str(text).map_err(|cause| {
             let message = "the event of this GitHub job, in GITHUB_EVENT_PATH, is not JSON";
-            Error::new(ErrorKind::Usage, message).caused_by(cause)
+            Error::usage(message).caused_by(cause)
         })?;
         Ok(Self(event))
     }
@@ -400,7 +400,7 @@ impl Event {
             .filter(|text| !text.is_empty())
             .ok_or_else(|| {
                 let message = format!("the event of this GitHub job has no `{}`", path.join("."));
-                Error::new(ErrorKind::Usage, message).with_help(FLAGS_HELP)
+                Error::usage(message).with_help(FLAGS_HELP)
             })
     }
 }

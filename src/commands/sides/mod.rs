@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(crate) use reached::{ReachedByEdits, listed};
 
 use super::repositories::Bump;
-use crate::error::{Error, ErrorKind, shell_word};
+use crate::error::{Error, shell_word};
 use crate::source::{MemoryTree, Repository, SharedTree, WorkTree};
 
 /// Selection of the two sides.
@@ -273,7 +273,7 @@ fn refuse_contradiction(wanted: &SideSelection) -> Result<(), Error> {
     } else {
         return Ok(());
     };
-    Err(Error::new(ErrorKind::Usage, refusal))
+    Err(Error::usage(refusal))
 }
 
 fn refuse_bare(repository: &Repository, sides: &ChosenSides) -> Result<(), Error> {
@@ -289,7 +289,7 @@ fn refuse_bare(repository: &Repository, sides: &ChosenSides) -> Result<(), Error
         sides.chosen.sentence
     );
     let help = "compare two revisions: `--from REV --to REV`";
-    Err(Error::new(ErrorKind::Usage, message).with_help(help))
+    Err(Error::usage(message).with_help(help))
 }
 
 fn since(repository: &Repository, revision: &str, base: MergeBase) -> Result<ChosenSides, Error> {
@@ -344,7 +344,7 @@ fn common(repository: &Repository, one: &str, other: &str) -> Result<ChosenSide,
         let revision = shell_word(one);
         let help =
             format!("pass `--since {revision} --no-merge-base` to compare with `{one}` itself");
-        return Err(Error::new(ErrorKind::Git, message).with_help(help));
+        return Err(Error::git(message).with_help(help));
     };
     let name = if one == other {
         one.to_owned()

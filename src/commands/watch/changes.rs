@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 
 /// Time without a further event after which changes are one batch, such as a branch switch.
 const QUIET: Duration = Duration::from_millis(100);
@@ -34,7 +34,7 @@ impl Changes {
         let (sender, events) = mpsc::channel();
         let failed = |cause| {
             let message = format!("cannot watch `{}`", folder.display());
-            Error::new(ErrorKind::Io, message)
+            Error::io(message)
                 .caused_by(cause)
                 .with_help("a system limits the number of watched folders")
         };

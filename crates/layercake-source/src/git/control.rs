@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use gix::bstr::ByteSlice;
 
 use super::cure;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::tree::{bytes_at, is_there};
 
 /// Supported extensions of the repository format (gitrepository-layout(5)): they do not affect
@@ -56,7 +56,7 @@ fn refuse_unknown_format(repository: &gix::Repository) -> Result<(), Error> {
     if !(0..=1).contains(&version) {
         let message = format!("unsupported repository format version {version}");
         let help = "layercake supports versions 0 and 1 (`core.repositoryFormatVersion`)";
-        return Err(Error::new(ErrorKind::Git, message).with_help(help));
+        return Err(Error::git(message).with_help(help));
     }
     let is_refused = |name: &str| {
         let name = name.to_ascii_lowercase();
@@ -82,7 +82,7 @@ fn refuse_unknown_format(repository: &gix::Repository) -> Result<(), Error> {
          format version {version}"
     );
     let help = "clone the repository again without the extension";
-    Err(Error::new(ErrorKind::Git, message).with_help(help))
+    Err(Error::git(message).with_help(help))
 }
 
 /// Checks that `HEAD` is a symbolic reference below `refs/`, or an id.
@@ -101,7 +101,7 @@ fn refuse_damaged_head(repository: &gix::Repository) -> Result<(), Error> {
         file.display()
     );
     let help = "run `git symbolic-ref HEAD refs/heads/BRANCH` to rewrite it";
-    Err(Error::new(ErrorKind::Git, message).with_help(help))
+    Err(Error::git(message).with_help(help))
 }
 
 /// Refuses files that change or truncate the history.
@@ -130,7 +130,7 @@ fn refuse_grafts(repository: &gix::Repository) -> Result<(), Error> {
         file.display()
     );
     let help = "run `git replace --convert-graft-file` to convert them to replace refs";
-    Err(Error::new(ErrorKind::Git, message).with_help(help))
+    Err(Error::git(message).with_help(help))
 }
 
 fn refuse_damaged_shallow(repository: &gix::Repository) -> Result<(), Error> {
@@ -154,7 +154,7 @@ fn refuse_damaged_shallow(repository: &gix::Repository) -> Result<(), Error> {
         }
         None => "remove the file if the repository has its whole history".to_owned(),
     };
-    Err(Error::new(ErrorKind::Git, message).with_help(help))
+    Err(Error::git(message).with_help(help))
 }
 
 /// Absolute path of a git file, for messages.

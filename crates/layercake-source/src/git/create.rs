@@ -12,7 +12,7 @@ use gix::objs::tree::EntryKind;
 use gix::refs::transaction::PreviousValue;
 
 use super::Repository;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 
 /// Description of a commit in a new repository.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl Repository {
     pub fn create(folder: &Path, commits: &[NewCommit<'_>]) -> Result<Self, Error> {
         created(folder, commits).map_err(|cause| {
             let message = format!("cannot create a git repository in `{}`", folder.display());
-            Error::new(ErrorKind::Git, message).caused_by(cause)
+            Error::git(message).caused_by(cause)
         })
     }
 }

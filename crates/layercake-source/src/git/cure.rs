@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Repository;
-use crate::error::{Error, ErrorKind, shell_word};
+use crate::error::{Error, shell_word};
 use crate::near::{MAX_CANDIDATES, list, nearest_in_any_case};
 
 /// Error for an unresolvable `revision`, with a remedy. `cause` is not shown, because it describes
@@ -17,20 +17,20 @@ pub(super) fn unresolved(repository: &gix::Repository, revision: &str, cause: gi
     }
     if let Some(branch) = unborn_branch(repository, revision) {
         let message = format!("`{revision}` is not a commit: branch `{branch}` has no commits yet");
-        return Error::new(ErrorKind::Git, message).with_help("create the first commit");
+        return Error::git(message).with_help("create the first commit");
     }
     if let Some(error) = broken_history(repository, revision) {
         return error;
     }
     if revision.contains("..") {
         let message = format!("`{revision}` is a range, not one commit");
-        return Error::new(ErrorKind::Usage, message)
+        return Error::usage(message)
             .with_help("name one of its endpoints")
             .about("revision", revision);
     }
     let help = unknown_help(repository, revision)
         .unwrap_or_else(|| "name a commit, branch or tag of this repository".to_owned());
-    Error::new(ErrorKind::Git, format!("unknown revision `{revision}`"))
+    Error::git(format!("unknown revision `{revision}`"))
         .with_help(help)
         .about("revision", revision)
 }
@@ -47,7 +47,7 @@ pub(super) fn refuse_several(revision: &str) -> Result<(), Error> {
     if is_several && !is_search {
         let message = format!("`{revision}` names several commits, expected one");
         let help = "name both sides: `layercake diff HEAD~1 HEAD`";
-        return Err(Error::new(ErrorKind::Usage, message).with_help(help));
+        return Err(Error::usage(message).with_help(help));
     }
     Ok(())
 }
@@ -60,7 +60,7 @@ pub(super) fn require_readable_references(repository: &gix::Repository) -> Resul
         return Ok(());
     };
     let message = format!("unsupported reference storage `{storage}` in this repository");
-    Err(Error::new(ErrorKind::Git, message).with_help(FILES_HELP))
+    Err(Error::git(message).with_help(FILES_HELP))
 }
 
 const FILES_HELP: &str = "run `git refs migrate --ref-format=files`, \
@@ -82,7 +82,7 @@ pub(super) fn ambiguous(revision: &str, candidates: &[String]) -> Error {
         "use more digits: {}",
         list(candidates.iter().map(String::as_str))
     );
-    Error::new(ErrorKind::Git, message).with_help(help)
+    Error::git(message).with_help(help)
 }
 
 /// Name of the checked-out branch, if it has no commits and `revision` starts from it.
@@ -252,16 +252,14 @@ const FSCK_HELP: &str = "run `git fsck` to list the missing objects";
 /// Error for an existing commit that cannot be read.
 pub(super) fn damaged(id: gix::ObjectId, cause: gix::Error) -> Error {
     let message = format!("git object {id} is damaged");
-    Error::new(ErrorKind::Git, message)
-        .caused_by(cause)
-        .with_help(FSCK_HELP)
+    Error::git(message).caused_by(cause).with_help(FSCK_HELP)
 }
 
 /// Error for a tag nested beyond the limit.
 pub(super) fn endless_tag(name: &str) -> Error {
     let most = Repository::MAX_TAGS;
     let message = format!("the tag `{name}` is nested more than {most} levels deep");
-    Error::new(ErrorKind::Git, message).with_help(FSCK_HELP)
+    Error::git(message).with_help(FSCK_HELP)
 }
 
 /// Error for a missing commit that a branch, a tag or another commit refers to.
@@ -271,7 +269,7 @@ pub(super) fn missing_commit_error(
     id: gix::ObjectId,
 ) -> Error {
     let message = format!("the commit {id} of `{revision}` is not in this clone");
-    let error = Error::new(ErrorKind::Git, message);
+    let error = Error::git(message);
     if is_shallow(repository) {
         error.with_help(fetch_commit_help(repository, id))
     } else {
@@ -296,7 +294,7 @@ fn broken_history(repository: &gix::Repository, revision: &str) -> Option<Error>
     loop {
         if !seen.insert(id) {
             let message = format!("git object {id} is damaged: it is its own ancestor");
-            return Some(Error::new(ErrorKind::Git, message).with_help(FSCK_HELP));
+            return Some(Error::git(message).with_help(FSCK_HELP));
         }
         let commit = match repository.try_find_object(id) {
             Ok(Some(object)) => object.peel_to_commit(),

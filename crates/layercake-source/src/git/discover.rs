@@ -19,7 +19,7 @@ use gix::sec::trust::Mapping;
 use super::index::{IndexCheck, open_index};
 use super::{Checkout, Repository, control, variables};
 use crate::RepoPath;
-use crate::error::{Error, ErrorKind, shell_word};
+use crate::error::{Error, shell_word};
 use crate::tree::is_there;
 
 impl Repository {
@@ -99,9 +99,7 @@ impl Repository {
                     git_dir.display()
                 );
                 let help = "unset `GIT_DIR`, or set it to the git folder of a repository";
-                Error::new(ErrorKind::Git, message)
-                    .caused_by(cause)
-                    .with_help(help)
+                Error::git(message).caused_by(cause).with_help(help)
             })?;
         control::refuse_unusable(&shared.to_thread_local())?;
         Ok(Self { shared })
@@ -161,7 +159,7 @@ impl Repository {
             .unwrap_or(from);
         self.with_tree(folder).map_err(|cause| {
             let message = format!("cannot use the working tree `{}`", folder.display());
-            Error::new(ErrorKind::Git, message).caused_by(cause)
+            Error::git(message).caused_by(cause)
         })
     }
 
@@ -231,7 +229,7 @@ fn find(
         Err(error) if is_not_found(&error) => Ok(None),
         Err(error) => {
             let message = format!("cannot open the git repository of `{}`", from.display());
-            Err(Error::new(ErrorKind::Git, message).caused_by(error))
+            Err(Error::git(message).caused_by(error))
         }
     }
 }
@@ -290,9 +288,7 @@ fn refuse_damaged_git(from: &Path) -> Result<(), Error> {
     let help = format!(
         "repair it (`git worktree repair`, `git submodule update --init`), or remove `{git}`"
     );
-    Err(Error::new(ErrorKind::Git, message)
-        .caused_by(cause)
-        .with_help(help))
+    Err(Error::git(message).caused_by(cause).with_help(help))
 }
 
 /// Refuses to start in a tracked symbolic link that leads out of its repository: otherwise a pull
@@ -319,7 +315,7 @@ fn refuse_tracked_link_out(from: &Path) -> Result<(), Error> {
         let message =
             format!("`{link}` is a symbolic link that leads out of the repository `{root}`");
         let help = format!("start in the target folder: `-C {}`", place.display());
-        return Err(Error::new(ErrorKind::Git, message).with_help(help));
+        return Err(Error::git(message).with_help(help));
     }
     Ok(())
 }
@@ -349,7 +345,7 @@ fn refuse_foreign(repository: &gix::Repository) -> Result<(), Error> {
         "if you trust it, run `git config --global --add safe.directory {}`",
         shell_word(&place.display().to_string())
     );
-    Err(Error::new(ErrorKind::Git, message).with_help(help))
+    Err(Error::git(message).with_help(help))
 }
 
 /// Whether the current user owns this path, by git's rules: for root, also the user that started
@@ -429,7 +425,7 @@ fn refuse_implicit_bare(repository: &gix::Repository) -> Result<(), Error> {
     let message =
         format!("the bare repository `{place}` is not used: `safe.bareRepository` is `explicit`");
     let help = format!("set `GIT_DIR={}`", shell_word(&place.to_string()));
-    Err(Error::new(ErrorKind::Git, message).with_help(help))
+    Err(Error::git(message).with_help(help))
 }
 
 fn real(path: &Path) -> Option<PathBuf> {

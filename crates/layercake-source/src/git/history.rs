@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use super::stored::{StoredOrigin, paths_of};
 use super::{Repository, StoredTree, control, cure};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::{Commit, History, RepoPath, Tree as _};
 
 impl Repository {
@@ -26,7 +26,7 @@ impl Repository {
         let id = commit_id(&repository, revision, CommitPurpose::Files)?;
         let paths = paths_of(&repository, id).map_err(|cause| {
             let message = format!("cannot list the files of `{revision}`");
-            let error = Error::new(ErrorKind::Git, message).caused_by(cause);
+            let error = Error::git(message).caused_by(cause);
             error.with_help(cure::missing_objects_help(&repository))
         })?;
         Ok(StoredTree::new(
@@ -119,7 +119,7 @@ impl Repository {
         let tree = repository.rev_parse_single(format!("{commit}^{{tree}}").as_str());
         tree.map(|id| id.to_string()).map_err(|cause| {
             let message = format!("cannot read commit {commit}");
-            Error::new(ErrorKind::Git, message).caused_by(cause)
+            Error::git(message).caused_by(cause)
         })
     }
 
@@ -162,7 +162,7 @@ impl Repository {
         ];
         let unreadable = |cause: gix::Error| {
             let message = format!("cannot read the history of `{one}` and `{other}`");
-            let error = Error::new(ErrorKind::Git, message).caused_by(cause);
+            let error = Error::git(message).caused_by(cause);
             error.with_help(cure::missing_objects_help(&repository))
         };
         let bases: Vec<gix::ObjectId> = repository
@@ -177,7 +177,7 @@ impl Repository {
             let message =
                 format!("the merge base of `{one}` and `{other}` is not in this shallow clone");
             let help = cure::unshallow_help(&repository);
-            return Err(Error::new(ErrorKind::Git, message).with_help(help));
+            return Err(Error::git(message).with_help(help));
         }
         Ok(bases.first().map(ToString::to_string))
     }
@@ -280,7 +280,7 @@ pub(super) fn unreadable_history(
     cause: gix::Error,
 ) -> Error {
     let message = format!("cannot read the history between {from} and {to}");
-    let error = Error::new(ErrorKind::Git, message).caused_by(cause);
+    let error = Error::git(message).caused_by(cause);
     error.with_help(cure::missing_objects_help(repository))
 }
 
@@ -308,7 +308,7 @@ fn commit_id(
             CommitPurpose::History => cure::fetch_history_help(repository, id),
         };
         let message = format!("unknown revision `{revision}`: this clone has no such commit");
-        return Err(Error::new(ErrorKind::Git, message).with_help(help));
+        return Err(Error::git(message).with_help(help));
     }
     cure::refuse_several(revision)?;
     refuse_endless_tags(repository, revision)?;
@@ -340,12 +340,12 @@ fn commit_id(
         },
         Err(cause) if kind == gix::objs::Kind::Tag => {
             let message = format!("cannot read the commit of the tag `{revision}`");
-            let error = Error::new(ErrorKind::Git, message).caused_by(cause);
+            let error = Error::git(message).caused_by(cause);
             Err(error.with_help(cure::missing_objects_help(repository)))
         }
         Err(_) => {
             let message = format!("`{revision}` is a {kind}, not a commit");
-            Err(Error::new(ErrorKind::Usage, message))
+            Err(Error::usage(message))
         }
     }
 }
@@ -499,8 +499,6 @@ fn reference<'r>(
     repository.try_find_reference(name).map_err(|cause| {
         let message = format!("cannot read the reference `{name}`");
         let help = cure::missing_objects_help(repository);
-        Error::new(ErrorKind::Git, message)
-            .caused_by(cause)
-            .with_help(help)
+        Error::git(message).caused_by(cause).with_help(help)
     })
 }

@@ -12,7 +12,7 @@ use gix::objs::tree::EntryKind as Mode;
 use super::listing::files_below;
 use super::stored::{Paths, StoredOrigin};
 use super::{Repository, StoredTree, cure};
-use crate::error::{Error, ErrorKind, shell_word};
+use crate::error::{Error, shell_word};
 use crate::tree::is_there;
 
 impl Repository {
@@ -28,7 +28,7 @@ impl Repository {
         if self.work_tree_root().is_none() {
             let message = "this is a bare repository, which has no index";
             let help = "compare two commits instead";
-            return Err(Error::new(ErrorKind::Git, message).with_help(help));
+            return Err(Error::git(message).with_help(help));
         }
         let repository = self.shared.to_thread_local();
         refuse_locked(&repository)?;
@@ -56,7 +56,7 @@ impl Repository {
         is_meant: impl Fn(&gix::index::Entry) -> bool,
     ) -> Result<StoredTree, Error> {
         let paths = paths_of(repository, index, is_meant).map_err(|cause| {
-            let error = Error::new(ErrorKind::Git, "cannot list the files of the index");
+            let error = Error::git("cannot list the files of the index");
             error
                 .caused_by(cause)
                 .with_help(cure::missing_objects_help(repository))
@@ -96,9 +96,7 @@ pub(super) fn open_index(
              again",
             file.display()
         );
-        Error::new(ErrorKind::Git, message)
-            .caused_by(cause)
-            .with_help(help)
+        Error::git(message).caused_by(cause).with_help(help)
     })
 }
 
@@ -137,7 +135,7 @@ pub(super) fn refuse_locked(repository: &gix::Repository) -> Result<(), Error> {
         "wait until the process ends; if no git process is running, remove `{}`",
         lock.display()
     );
-    Err(Error::new(ErrorKind::Git, message).with_help(help))
+    Err(Error::git(message).with_help(help))
 }
 
 fn refuse_unmerged(repository: &gix::Repository, index: &gix::index::File) -> Result<(), Error> {
@@ -162,7 +160,7 @@ fn refuse_unmerged(repository: &gix::Repository, index: &gix::index::File) -> Re
     let option = if first.starts_with(b"-") { "./" } else { "" };
     let file = shell_word(&format!("{option}{first}"));
     let help = format!("resolve the conflict, then run `git add {file}`{abort}");
-    Err(Error::new(ErrorKind::Git, message).with_help(help))
+    Err(Error::git(message).with_help(help))
 }
 
 /// Operation in progress in this repository, if it can be aborted; a conflict of `git stash pop`

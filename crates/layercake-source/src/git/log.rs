@@ -11,7 +11,7 @@ use super::history::unreadable_history;
 use super::listing::files_below;
 use super::stored::StoredOrigin;
 use super::{Repository, StoredTree, content_id, control, cure};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::{ContentId, History, RepoPath};
 
 /// A commit, as `git log` shows it.
@@ -150,7 +150,7 @@ impl CommitReader {
             let commit = find(repository, id)?;
             let unlisted = |cause: gix::Error| {
                 let message = format!("cannot list the files of commit {}", commit.id);
-                let error = Error::new(ErrorKind::Git, message).caused_by(cause);
+                let error = Error::git(message).caused_by(cause);
                 error.with_help(cure::missing_objects_help(repository))
             };
             let tree = commit
@@ -179,7 +179,7 @@ const DATE: gix::date::time::CustomFormat = gix::date::time::format::SHORT;
 fn find<'r>(repository: &'r gix::Repository, id: &str) -> Result<gix::Commit<'r>, Error> {
     let unknown = |cause: gix::Error| {
         let message = format!("cannot read commit {id}");
-        let error = Error::new(ErrorKind::Git, message).caused_by(cause);
+        let error = Error::git(message).caused_by(cause);
         error.with_help(cure::missing_objects_help(repository))
     };
     let id = gix::ObjectId::from_hex(id.as_bytes())

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 use super::listing::files_below;
 use super::{Repository, content_id, cure};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::nested::all_files;
 use crate::tree::{
     LEADS_INTO_NESTED, LEADS_NOWHERE, LEADS_OUT, NO_SUCH_FILE, read_plain, submodule_behind,
@@ -307,7 +307,7 @@ impl Tree for StoredTree {
         };
         let message =
             format!("{missing} of {all} files of {whose} are missing in this partial clone");
-        Err(Error::new(ErrorKind::Git, message).with_help(cure::PARTIAL_HELP))
+        Err(Error::git(message).with_help(cure::PARTIAL_HELP))
     }
 }
 

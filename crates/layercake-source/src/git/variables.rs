@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 
 /// Value of a variable, if it is set.
 pub(super) fn value(name: &str) -> Option<OsString> {
@@ -35,7 +35,7 @@ pub(super) fn refuse_unsupported() -> Result<(), Error> {
     let message =
         format!("the environment variable `{name}` is set, which layercake does not support");
     let help = format!("unset it: `env -u {name} layercake ...`");
-    Err(Error::new(ErrorKind::Git, message).with_help(help))
+    Err(Error::git(message).with_help(help))
 }
 
 /// Whether git sets this variable for a hook that can still refuse a push; missing objects then
@@ -61,7 +61,7 @@ pub(super) fn given_settings() -> Result<Vec<String>, Error> {
     settings.ok_or_else(|| {
         let message = "cannot parse the environment variable `GIT_CONFIG_PARAMETERS`";
         let help = "unset it; git sets it for its child processes";
-        Error::new(ErrorKind::Git, message).with_help(help)
+        Error::git(message).with_help(help)
     })
 }
 

@@ -12,7 +12,7 @@ use super::attributes::Conversions;
 use super::index::{IndexCheck, open_index};
 use super::snapshot::{IsListed, ListedFiles, is_within};
 use super::{Repository, StoredTree, content_id};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::{ContentId, Entry, EntryKind, ReadError, RepoPath, Tree, WorkTree};
 
 /// A working tree as seen by git. The index is read only once, because for a large repository this
@@ -88,7 +88,7 @@ impl Checkout {
                 Some(root) => format!("cannot list the working tree `{}`", root.display()),
                 None => "cannot list the working tree".to_owned(),
             };
-            Error::new(ErrorKind::Git, message).caused_by(cause)
+            Error::git(message).caused_by(cause)
         })
     }
 
