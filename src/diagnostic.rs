@@ -338,6 +338,18 @@ pub struct Diagnostic {
     pub(crate) count: usize,
 }
 
+impl Rule {
+    /// Creates a finding at `span` with the default severity. Line breaks in the message are escaped.
+    pub(crate) fn finding(
+        &'static self,
+        message: impl Into<String>,
+        span: Span,
+        label: impl Into<String>,
+    ) -> Diagnostic {
+        Diagnostic::new(self, message, Label::new(span, label))
+    }
+}
+
 impl Diagnostic {
     /// Whether Deckhand refuses the site because of this finding: whether a note says so, without a
     /// condition.

@@ -1,7 +1,7 @@
 //! `abstract-replacement`: an abstract document replaces a concrete one, so neither is rendered.
 
 use super::{SiteFacts, of_layer};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 
 super::rule!(
@@ -14,21 +14,21 @@ pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId, replaced: DocId) -> Diag
     let document = facts.document(doc);
     let other = facts.document(replaced);
     let title = facts.name(doc);
-    let label = Label::new(
+    let message = format!("abstract `{title}` replaces a concrete document: neither is rendered");
+    RULE.finding(
+        message,
         document.replacement.unwrap_or(document.name_span),
         "replaces a concrete document, but is abstract itself",
-    );
-    let message = format!("abstract `{title}` replaces a concrete document: neither is rendered");
-    Diagnostic::new(&RULE, message, label)
-        .related(
-            other.name_span,
-            format!("`{title}` {} is replaced", of_layer(&other.key)),
-        )
-        .note("Deckhand accepts this, and substitutions from it still read its values")
-        .help(format!(
-            "make `{title}` {} concrete: `abstract: false`",
-            of_layer(&document.key)
-        ))
-        .document(document.key.clone())
-        .document(other.key.clone())
+    )
+    .related(
+        other.name_span,
+        format!("`{title}` {} is replaced", of_layer(&other.key)),
+    )
+    .note("Deckhand accepts this, and substitutions from it still read its values")
+    .help(format!(
+        "make `{title}` {} concrete: `abstract: false`",
+        of_layer(&document.key)
+    ))
+    .document(document.key.clone())
+    .document(other.key.clone())
 }

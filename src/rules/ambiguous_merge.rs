@@ -1,7 +1,7 @@
 //! `ambiguous-merge`: `<<` merges different values of one key.
 
 use super::{FileContents, FileFacts};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 super::rule!(
@@ -19,7 +19,8 @@ pub(super) fn report(facts: &FileFacts<'_>, at: Span, used: Span, other: Span) -
         }
         FileContents::Parts => "the value depends on the version of PyYAML in cloud-init",
     };
-    let finding = Diagnostic::new(&RULE, message, Label::new(at, "merges several mappings"))
+    let finding = RULE
+        .finding(message, at, "merges several mappings")
         .related(used, "used up to PyYAML 6.0.3, and by layercake")
         .related(other, "used since PyYAML 6.0.4")
         .note(note)

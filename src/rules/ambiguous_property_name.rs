@@ -1,7 +1,7 @@
 //! `ambiguous-property-name`: a name in a property group refers to both a property and a group.
 
 use super::invalid_property_group::{DefinitionPlace, short, title};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::system::heat::GroupProblem;
 
 super::rule!(
@@ -16,12 +16,8 @@ pub(super) fn report(home: DefinitionPlace<'_>, problem: &GroupProblem, name: &s
         "{} refers to `{name}`, which is both a property and a group",
         title(home, problem)
     );
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(problem.span, "the property is used"),
-    )
-    .help(format!(
-        "write `property_groups.{name}` for the group, or `[{name}]` for the property"
-    ))
+    RULE.finding(message, problem.span, "the property is used")
+        .help(format!(
+            "write `property_groups.{name}` for the group, or `[{name}]` for the property"
+        ))
 }

@@ -2,7 +2,7 @@
 //! escapes.
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::render::Problem;
 use crate::source::Span;
 
@@ -18,13 +18,16 @@ pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem, value: Span) -> D
     let path = facts.destination_path(problem.doc, problem.at);
     let message =
         format!("the value that a pattern inserts into `{path}` of `{name}` contains a backslash");
-    let label = Label::new(problem.at, "Deckhand inserts a different string here");
-    Diagnostic::new(&RULE, message, label)
-        .related(facts.first_line(value), "the value")
-        .note(
-            "Deckhand uses the value as a template for Python's `re.sub`, in which a backslash \
+    RULE.finding(
+        message,
+        problem.at,
+        "Deckhand inserts a different string here",
+    )
+    .related(facts.first_line(value), "the value")
+    .note(
+        "Deckhand uses the value as a template for Python's `re.sub`, in which a backslash \
              starts an escape, so the value changes",
-        )
-        .note(facts.rendered_meaning())
-        .help("substitute the whole value, without `dest.pattern`, or use a value without backslashes")
+    )
+    .note(facts.rendered_meaning())
+    .help("substitute the whole value, without `dest.pattern`, or use a value without backslashes")
 }

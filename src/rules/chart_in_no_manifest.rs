@@ -3,7 +3,7 @@
 use super::SiteFacts;
 use crate::compare::Deployed;
 use crate::deployment::is_chart;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 
 super::rule!(
     "chart-in-no-manifest",
@@ -24,8 +24,7 @@ pub(super) fn found<'f>(facts: &'f SiteFacts<'_>) -> impl Iterator<Item = Diagno
         .map(|(doc, _)| {
             let document = facts.document(doc);
             let message = format!("no manifest deploys the chart `{}`", facts.name(doc));
-            let label = Label::new(document.name_span, "rendered, but never applied");
-            Diagnostic::new(&RULE, message, label)
+            RULE.finding(message, document.name_span, "rendered, but never applied")
                 .help("add it to a chart group, make it abstract, or remove it")
                 .document(document.key.clone())
         })

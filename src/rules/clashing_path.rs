@@ -1,6 +1,6 @@
 //! `clashing-path`: two paths that are the same on some file systems.
 
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, RepoPath, Span};
 
 super::rule!(
@@ -23,13 +23,9 @@ pub(super) fn report(
     };
     let message = format!("`{path}` and `{other_path}` differ only {differ}");
     let label = |path: &RepoPath| format!("file `{path}`");
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(Span::point(file, 0), label(path)),
-    )
-    .related(Span::point(other, 0), label(other_path))
-    .note("on macOS and Windows they are the same path, so a clone has only one of them")
-    .help("rename one of them")
-    .about(path.as_str())
+    RULE.finding(message, Span::point(file, 0), label(path))
+        .related(Span::point(other, 0), label(other_path))
+        .note("on macOS and Windows they are the same path, so a clone has only one of them")
+        .help("rename one of them")
+        .about(path.as_str())
 }

@@ -1,6 +1,6 @@
 //! `config-changed`: the head changes the configuration, but the base's configuration is used.
 
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Span};
 
 super::rule!(
@@ -11,11 +11,10 @@ super::rule!(
 
 /// Finding for a configuration file that differs between base and head.
 pub(crate) fn report_changed_configuration(file: FileId) -> Diagnostic {
-    let label = Label::new(Span::point(file, 0), "not used in this run");
-    Diagnostic::new(
-        &RULE,
+    RULE.finding(
         "the configuration differs from the one in the base",
-        label,
+        Span::point(file, 0),
+        "not used in this run",
     )
     .note("`--config-from-base` applies the configuration from before the change")
     .help("review the new configuration: it applies from the next change on")

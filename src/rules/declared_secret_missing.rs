@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 use crate::source::Span;
 use crate::system::deckhand::SiteProblem;
@@ -88,8 +88,12 @@ fn report(facts: &SiteFacts<'_>, catalog: DocId, missing: &[&Declared]) -> Diagn
         ),
         count => format!("`{title}` declares {count} secrets that the site does not have"),
     };
-    let label = Label::new(first.at, format!("{} is declared here", named(first)));
-    let diagnostic = Diagnostic::new(&RULE, message, label)
+    let diagnostic = RULE
+        .finding(
+            message,
+            first.at,
+            format!("{} is declared here", named(first)),
+        )
         .note(
             "Pegleg or Promenade generates them when the site is deployed; no document reads them",
         )

@@ -1,7 +1,7 @@
 //! `dependency-cycle`: circular dependency between documents.
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Edge};
 
 super::rule!("dependency-cycle", Error [Refused], "circular dependency between documents", was "P005");
@@ -28,8 +28,8 @@ pub(super) fn report(facts: &SiteFacts<'_>, cycle: &[Edge]) -> Diagnostic {
         }
         more => format!("{first_name} depends on itself through {more} other documents"),
     };
-    let label = Label::new(first.need.at, step(facts, cycle, first));
-    let diagnostic = Diagnostic::new(&RULE, message, label)
+    let diagnostic = RULE
+        .finding(message, first.need.at, step(facts, cycle, first))
         .note(
             "Deckhand refuses the whole site; layercake does not render these documents or any \
              that depend on them",

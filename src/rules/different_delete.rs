@@ -1,7 +1,7 @@
 //! `different-delete`: Deckhand deletes a different value than the one at the path.
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::merge::deckhand::DeleteDifference;
 use crate::render::Problem;
 use crate::yaml::path::Location;
@@ -43,8 +43,12 @@ fn report_other(
         .and_then(|data| facts.shown_place(data, first_equal))
         .map_or("another place".to_owned(), |place| format!("`{place}`"));
     let message = format!("a `delete` of `{name}` makes Deckhand remove {place} instead");
-    let label = Label::new(problem.at, "does not remove the value at this path");
-    let mut diagnostic = Diagnostic::new(&RULE, message, label)
+    let mut diagnostic = RULE
+        .finding(
+            message,
+            problem.at,
+            "does not remove the value at this path",
+        )
         .note("Deckhand removes the first value that equals the one at the path, wherever it is")
         .note(facts.rendered_meaning())
         .help(
@@ -70,8 +74,7 @@ fn report_other(
 fn report_one(facts: &SiteFacts<'_>, problem: &Problem, matches: usize) -> Diagnostic {
     let name = facts.name(problem.doc);
     let message = format!("a `delete` of `{name}` makes Deckhand remove one of {matches} places");
-    let label = Label::new(problem.at, format!("matches {matches} places"));
-    Diagnostic::new(&RULE, message, label)
+    RULE.finding(message, problem.at, format!("matches {matches} places"))
         .note("Deckhand removes only the first match")
         .note(facts.rendered_meaning())
         .help("write a `delete` for each of the places, or for the enclosing collection")

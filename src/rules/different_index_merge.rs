@@ -1,7 +1,7 @@
 //! `different-index-merge`: merge at a list index, which Deckhand does differently than documented.
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::render::Problem;
 
 super::rule!(
@@ -12,8 +12,7 @@ super::rule!(
 
 pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
     let message = format!("`{}` merges at an index of a list", facts.name(problem.doc));
-    let label = Label::new(problem.at, "ends in an index");
-    Diagnostic::new(&RULE, message, label)
+    RULE.finding(message, problem.at, "ends in an index")
         .note(
             "Deckhand's documentation says that the child's elements are appended to the parent's \
              list; Deckhand merges the two elements at this index",

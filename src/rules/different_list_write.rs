@@ -1,7 +1,7 @@
 //! `different-list-write`: Deckhand writes single elements where a list is written at an index.
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::merge::deckhand::Method;
 use crate::render::Problem;
 
@@ -29,12 +29,12 @@ pub(super) fn report(
             format!("a substitution writes a list to `{path}` of `{name}`, an element of a list")
         }
     };
-    let label = Label::new(
+    RULE.finding(
+        message,
         problem.at,
         "Deckhand writes single elements of the list here",
-    );
-    Diagnostic::new(&RULE, message, label)
-        .note("Deckhand removes the first element of the list for every index that it writes to")
-        .note(facts.rendered_meaning())
-        .help("write the whole outer list, at its own path")
+    )
+    .note("Deckhand removes the first element of the list for every index that it writes to")
+    .note(facts.rendered_meaning())
+    .help("write the whole outer list, at its own path")
 }

@@ -1,7 +1,7 @@
 //! `different-path`: action path that Deckhand reads differently than documented.
 
 use super::{FileFacts, SiteFacts};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::merge::deckhand::Method;
 use crate::render::Problem;
 use crate::source::Span;
@@ -25,28 +25,20 @@ pub(super) fn report(
         Some(other) => {
             let message =
                 format!("a `{method}` of `{name}` at `{path}` applies to `{other}` in Deckhand");
-            Diagnostic::new(
-                &RULE,
-                message,
-                Label::new(at, format!("Deckhand reads `{other}`")),
-            )
-            .note("Deckhand strips a leading `.data` from an action's path, even within a name")
-            .help(format!(
-                "write `.data{}`",
-                path.strip_prefix('$').unwrap_or(path)
-            ))
+            RULE.finding(message, at, format!("Deckhand reads `{other}`"))
+                .note("Deckhand strips a leading `.data` from an action's path, even within a name")
+                .help(format!(
+                    "write `.data{}`",
+                    path.strip_prefix('$').unwrap_or(path)
+                ))
         }
         None => {
             let message = format!("a `{method}` of `{name}` at `{path}` does nothing in Deckhand");
-            Diagnostic::new(
-                &RULE,
-                message,
-                Label::new(at, "Deckhand finds nothing at this path"),
-            )
-            .note(format!(
-                "Deckhand turns it into `.{path}`, which is the root for `merge` only"
-            ))
-            .help("write `.` for the root")
+            RULE.finding(message, at, "Deckhand finds nothing at this path")
+                .note(format!(
+                    "Deckhand turns it into `.{path}`, which is the root for `merge` only"
+                ))
+                .help("write `.` for the root")
         }
     }
 }
@@ -55,12 +47,8 @@ pub(super) fn report(
 pub(super) fn report_merge(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
     let name = facts.name(problem.doc);
     let message = format!("a `merge` of `{name}` at `$` keeps the parent's data in Deckhand");
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(problem.at, "Deckhand writes nothing at this path"),
-    )
-    .note("Deckhand merges two mappings at `$`; any other child data is lost")
-    .note(facts.rendered_meaning())
-    .help("write `.` for the root")
+    RULE.finding(message, problem.at, "Deckhand writes nothing at this path")
+        .note("Deckhand merges two mappings at `$`; any other child data is lost")
+        .note(facts.rendered_meaning())
+        .help("write `.` for the root")
 }

@@ -1,7 +1,7 @@
 //! `different-pattern-text`: a non-string value inserted by a pattern in Python's notation.
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::render::{PatternTexts, Problem};
 use crate::source::Span;
 
@@ -22,7 +22,7 @@ pub(super) fn report(
     // For a secret, report only that it is not a string.
     let found = texts.map_or("a value that is not a string", |texts| texts.found);
     let message = format!("a pattern inserts {found} into the string `{path}` of `{name}`");
-    Diagnostic::new(&RULE, message, Label::new(problem.at, label(texts)))
+    RULE.finding(message, problem.at, label(texts))
         .related(
             facts.first_line(value),
             format!("the value is {}", kind(texts)),

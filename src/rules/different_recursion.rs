@@ -1,7 +1,7 @@
 //! `different-recursion`: recursive pattern that Deckhand applies differently than documented.
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::render::Problem;
 use crate::source::Span;
 
@@ -15,19 +15,19 @@ pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem, text: Span) -> Di
     let name = facts.name(problem.doc);
     let path = facts.destination_path(problem.doc, problem.at);
     let message = format!("Deckhand skips strings in `{path}` of `{name}` that a pattern matches");
-    let label = Label::new(
+    RULE.finding(
+        message,
         problem.at,
         "matches strings that do not contain the pattern literally",
-    );
-    Diagnostic::new(&RULE, message, label)
-        .related(
-            facts.first_line(text),
-            "matches, but Deckhand does not change it",
-        )
-        .note(
-            "with `recurse`, Deckhand changes only strings that contain the pattern literally, as \
+    )
+    .related(
+        facts.first_line(text),
+        "matches, but Deckhand does not change it",
+    )
+    .note(
+        "with `recurse`, Deckhand changes only strings that contain the pattern literally, as \
              if it were not a regular expression",
-        )
-        .note(facts.rendered_meaning())
-        .help("use the literal string as the pattern, or add a destination for each string")
+    )
+    .note(facts.rendered_meaning())
+    .help("use the literal string as the pattern, or add a destination for each string")
 }

@@ -1,7 +1,7 @@
 //! `duplicate-document`: two documents with the same schema, layer and name.
 
 use super::{REFUSED, SiteFacts, of_layer};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 
 super::rule!(
@@ -16,14 +16,14 @@ pub(super) fn report(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagn
     let document = facts.document(again);
     let key = &document.key;
     let title = facts.name(again);
-    let label = Label::new(
+    let message = format!("duplicate `{}` `{title}` {}", key.schema, of_layer(key));
+    RULE.finding(
+        message,
         document.name_span,
         "another document has this schema, layer and name",
-    );
-    let message = format!("duplicate `{}` `{title}` {}", key.schema, of_layer(key));
-    Diagnostic::new(&RULE, message, label)
-        .related(earlier.name_span, "first defined here")
-        .note(REFUSED)
-        .help("remove one of them, or rename it")
-        .document(key.clone())
+    )
+    .related(earlier.name_span, "first defined here")
+    .note(REFUSED)
+    .help("remove one of them, or rename it")
+    .document(key.clone())
 }

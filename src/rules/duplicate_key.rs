@@ -1,7 +1,7 @@
 //! `duplicate-key`: duplicate key in a mapping; the last value is used.
 
 use super::{FileContents, FileFacts};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 super::rule!(
@@ -11,9 +11,9 @@ super::rule!(
 );
 
 pub(super) fn report(facts: &FileFacts<'_>, at: Span, first: Span) -> Diagnostic {
-    let label = Label::new(at, "overrides the first value");
     let message = format!("duplicate key `{}` in a mapping", facts.quote(at));
-    let diagnostic = Diagnostic::new(&RULE, message, label)
+    let diagnostic = RULE
+        .finding(message, at, "overrides the first value")
         .related(first, "this value is dropped")
         .note(match facts.holds {
             FileContents::Documents => "Deckhand's YAML reader silently uses the last value",

@@ -1,7 +1,7 @@
 //! `duplicate-layering-policy`: a site has two LayeringPolicy documents.
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 
 super::rule!(
@@ -13,9 +13,8 @@ super::rule!(
 pub(super) fn report(facts: &SiteFacts<'_>, used: DocId, extra: DocId) -> Diagnostic {
     let policy = facts.document(used);
     let document = facts.document(extra);
-    let label = Label::new(document.name_span, "this policy is ignored");
     let message = format!("more than one LayeringPolicy: `{}`", facts.name(extra));
-    Diagnostic::new(&RULE, message, label)
+    RULE.finding(message, document.name_span, "this policy is ignored")
         .related(
             policy.name_span,
             "this policy is used, because its file comes first",

@@ -1,7 +1,7 @@
 //! `duplicate-output`: a site renders two documents with the same schema and name.
 
 use super::{REFUSED, SiteFacts, of_layer};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 
 super::rule!("duplicate-output", Error [Refused], "a site renders two documents with the same schema and name", was "P005");
@@ -10,12 +10,13 @@ pub(super) fn report(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagn
     let earlier = facts.document(first);
     let document = facts.document(again);
     let title = facts.name(again);
-    let label = Label::new(
-        document.name_span,
-        format!("one of them, {}", of_layer(&document.key)),
-    );
     let message = format!("`{}` `{title}` is rendered twice", document.key.schema);
-    let diagnostic = Diagnostic::new(&RULE, message, label)
+    let diagnostic = RULE
+        .finding(
+            message,
+            document.name_span,
+            format!("one of them, {}", of_layer(&document.key)),
+        )
         .related(
             earlier.name_span,
             format!("the other, {}", of_layer(&earlier.key)),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 use crate::system::deckhand::SiteProblem;
 use crate::system::deckhand::schema::is_data_schema;
@@ -47,8 +47,12 @@ pub(super) fn report(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagn
     let earlier = facts.document(first);
     let document = facts.document(again);
     let title = facts.name(again);
-    let label = Label::new(document.name_span, "another DataSchema has this name");
-    let finding = Diagnostic::new(&RULE, format!("duplicate DataSchema `{title}`"), label)
+    let finding = RULE
+        .finding(
+            format!("duplicate DataSchema `{title}`"),
+            document.name_span,
+            "another DataSchema has this name",
+        )
         .related(earlier.name_span, "first defined here");
     let finding = if earlier.key == document.key {
         finding.note("Deckhand refuses the whole site")

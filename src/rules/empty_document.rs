@@ -1,7 +1,7 @@
 //! `empty-document`: YAML document without content.
 
 use super::REFUSED;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 super::rule!(
@@ -11,8 +11,8 @@ super::rule!(
 );
 
 pub(super) fn report(at: Span, more: usize) -> Diagnostic {
-    let label = Label::new(at, "only comments follow");
-    let finding = Diagnostic::new(&RULE, "YAML document without content", label)
+    let finding = RULE
+        .finding("YAML document without content", at, "only comments follow")
         .note(format!(
             "{REFUSED}, and `pegleg site render` fails with a traceback"
         ))

@@ -1,7 +1,7 @@
 //! `empty-override`: a key without a value overrides an inherited value.
 
 use super::{DocumentFinding, SiteFacts};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Op};
 use crate::merge::deckhand::Method;
 use crate::render::effect::effects;
@@ -112,8 +112,7 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, lost: &EmptyOverride) -> Diagnostic
     let name = facts.name(doc);
     let place = lost.place.to_string();
     let message = format!("`{place}` of `{name}` has no value, which discards the inherited value");
-    let label = Label::new(lost.key, "a key without a value is null");
-    Diagnostic::new(&RULE, message, label)
+    RULE.finding(message, lost.key, "a key without a value is null")
         .related(
             facts.first_line(lost.inherited),
             "the inherited value, which is lost",

@@ -1,7 +1,7 @@
 //! `exposed-secret`: a document that was secret in the base and is not secret in the head.
 
 use super::title;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::system::deckhand::secrecy::exposed::{Exposed, Exposure};
 
 super::rule!("exposed-secret", Error, "change that exposes a secret");
@@ -31,7 +31,7 @@ pub(crate) fn report_exposed(exposed: &Exposed<'_>) -> Diagnostic {
             "Pegleg encrypts and decrypts only files below `secrets`",
         ),
     };
-    Diagnostic::new(&RULE, message, Label::new(exposed.at, label))
+    RULE.finding(message, exposed.at, label)
         .note(note)
         .help("undo this change, or replace the secret everywhere it is used")
         .document(exposed.head.key.clone())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::system::deckhand::GeneratedSource;
 use crate::system::deckhand::document::SubstitutionSource;
 
@@ -38,11 +38,12 @@ pub(super) fn report(facts: &SiteFacts<'_>, missing: &[GeneratedSource]) -> Diag
         ),
         count => format!("{count} substitution sources are generated at deploy time"),
     };
-    let label = Label::new(
-        first.declared,
-        format!("{} is declared here", named(facts, first)),
-    );
-    let diagnostic = Diagnostic::new(&RULE, message, label)
+    let diagnostic = RULE
+        .finding(
+            message,
+            first.declared,
+            format!("{} is declared here", named(facts, first)),
+        )
         .related(
             name.span,
             format!("`{}` substitutes from it", facts.name(first.doc)),

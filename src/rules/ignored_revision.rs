@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::{RepoPath, Spanned};
 
 super::rule!(
@@ -24,11 +24,10 @@ pub(super) fn report(revision: &Spanned<Arc<str>>, others: &[RepoPath]) -> Diagn
     if others.len() > MAX_FOLDERS {
         folders.push(format!("{} more", others.len() - MAX_FOLDERS));
     }
-    let label = Label::new(revision.span, "selects no folder");
-    Diagnostic::new(
-        &RULE,
+    RULE.finding(
         format!("`revision: {name}` does not select folders"),
-        label,
+        revision.span,
+        "selects no folder",
     )
     .note(format!(
         "until 2018 Pegleg read only the folders `common` and `{name}` of each layer; now it \

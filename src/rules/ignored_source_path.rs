@@ -1,7 +1,7 @@
 //! `ignored-source-path`: path into a source document whose data is not a mapping.
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 use crate::render::Problem;
 
@@ -22,15 +22,11 @@ pub(super) fn report(
     let data = facts.rendered.data(source);
     let kind = data.map_or("not a mapping", |data| data.value.kind());
     let message = format!("`{name}` reads `{path}` of `{source_name}`, whose data is {kind}");
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(problem.at, "this path is ignored"),
-    )
-    .related(
-        facts.document(source).name_span,
-        format!("its data is {kind}"),
-    )
-    .note("only mappings can be indexed by a path; Deckhand uses the whole data")
-    .help("write `path: .`")
+    RULE.finding(message, problem.at, "this path is ignored")
+        .related(
+            facts.document(source).name_span,
+            format!("its data is {kind}"),
+        )
+        .note("only mappings can be indexed by a path; Deckhand uses the whole data")
+        .help("write `path: .`")
 }

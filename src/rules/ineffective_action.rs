@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{DocumentFinding, SiteFacts};
-use crate::diagnostic::{Diagnostic, Label, TextEdit};
+use crate::diagnostic::{Diagnostic, TextEdit};
 use crate::graph::{Destination, DocId, Op};
 use crate::merge::deckhand::{ActionPath, Method};
 use crate::render::effect::{data_without, effects, is_of_same_texts};
@@ -197,8 +197,13 @@ fn report(
         .trim_matches(['"', '\'']);
     let did = format!("{} `{path}`", action.method.as_str());
     let message = format!("the action of `{name}` to {did} has no effect");
-    let label = Label::new(facts.first_line(at), "the document is the same without it");
-    let mut diagnostic = Diagnostic::new(&RULE, message, label).about(did);
+    let mut diagnostic = RULE
+        .finding(
+            message,
+            facts.first_line(at),
+            "the document is the same without it",
+        )
+        .about(did);
     if let Some(other) = making_idle(facts, doc, action, left_out) {
         let what = if other > action.step {
             "overwrites its effect"

@@ -1,7 +1,7 @@
 //! `ineffective-override`: a document overrides a value with the value it inherits.
 
 use super::{DocumentFinding, SiteFacts};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Op};
 use crate::merge::deckhand::{Method, extended_list};
 use crate::render::effect::{Effect, effects, is_of_same_texts};
@@ -143,15 +143,15 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, repeated: &RepeatedValue) -> Diagno
     } else {
         format!("`{name}` overrides `{place}` with the value it inherits")
     };
-    let label = Label::new(
+    let from = facts.first_line(repeated.inherited.span);
+    RULE.finding(
+        message,
         facts.first_line(repeated.own.span),
         "equal to the inherited value",
-    );
-    let from = facts.first_line(repeated.inherited.span);
-    Diagnostic::new(&RULE, message, label)
-        .related(from, "inherited from here")
-        .note("if the parent changes, this document keeps the old value")
-        .help("remove the override, unless the value must not follow the parent")
-        .about(place)
-        .document(facts.document(doc).key.clone())
+    )
+    .related(from, "inherited from here")
+    .note("if the parent changes, this document keeps the old value")
+    .help("remove the override, unless the value must not follow the parent")
+    .about(place)
+    .document(facts.document(doc).key.clone())
 }

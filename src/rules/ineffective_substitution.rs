@@ -1,7 +1,7 @@
 //! `ineffective-substitution`: a substitution writes the value that is already there.
 
 use super::{DocumentFinding, SiteFacts};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Op, Substitution};
 use crate::render::effect::{Effect, effects};
 use crate::yaml::Node;
@@ -71,8 +71,7 @@ fn report(
     let text = path.value.text();
     let source = facts.name(substitution.source);
     let message = format!("`{name}` substitutes into `{text}` the value that is already there");
-    let label = Label::new(path.span, format!("`{source}` has the same value"));
-    Diagnostic::new(&RULE, message, label)
+    RULE.finding(message, path.span, format!("`{source}` has the same value"))
         .related(facts.first_line(there.span), "the existing value")
         .note("a reader of the replaced value cannot see that it has no effect")
         .help("remove the replaced value or use a placeholder, or remove the substitution")

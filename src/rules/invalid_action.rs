@@ -2,7 +2,7 @@
 
 use super::did_you_mean::word_edit;
 use super::{FileFacts, SiteFacts};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::merge::deckhand::Method;
 use crate::render::Problem;
 use crate::source::Span;
@@ -24,8 +24,8 @@ pub(super) fn report_method(
         "an action of `{}` has the unknown method `{method}`",
         facts.name_at(at)
     );
-    let label = Label::new(at, "expected `merge`, `replace` or `delete`");
-    let diagnostic = Diagnostic::new(&RULE, message, label)
+    let diagnostic = RULE
+        .finding(message, at, "expected `merge`, `replace` or `delete`")
         .note("the action is skipped; Deckhand refuses the whole site");
     match near {
         Some(near) => diagnostic.did_you_mean(near, word_edit(facts.sources, at, method, near)),
@@ -42,7 +42,8 @@ pub(super) fn report_walk(
     let name = facts.name(problem.doc);
     let method = method.as_str();
     let message = format!("a `{method}` action of `{name}` has a path that cannot be resolved");
-    let diagnostic = Diagnostic::new(&RULE, message, Label::new(problem.at, error.to_string()))
+    let diagnostic = RULE
+        .finding(message, problem.at, error.to_string())
         .note("the action is skipped; Deckhand refuses the whole site")
         .help("use a path that exists in the document and in its parent");
     let base = facts.graph.recipe(problem.doc).base;

@@ -2,7 +2,7 @@
 
 use super::FileFacts;
 use super::did_you_mean::word_edit;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 super::rule!(
@@ -75,7 +75,7 @@ pub(super) fn report_unpaired(at: Span, title: &str, has: &str, lacks: &str) -> 
 }
 
 fn finding(at: Span, message: String, label: String) -> Diagnostic {
-    Diagnostic::new(&RULE, message, Label::new(at, label))
+    RULE.finding(message, at, label)
         .note("Deckhand refuses the whole site, and reports only the first such document")
 }
 

@@ -1,7 +1,7 @@
 //! `invalid-encoding`: file that is not in the expected encoding.
 
 use super::FileFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::{Encoding, Span};
 
 super::rule!("invalid-encoding", Error [Refused, Unreadable, Cause], "file that is not in the expected encoding", was "P007");
@@ -14,7 +14,7 @@ pub(super) fn report(facts: &FileFacts<'_>, encoding: Encoding, at: u32) -> Diag
             "invalid bytes",
         ),
     };
-    Diagnostic::new(&RULE, message, Label::new(Span::point(facts.file, at), label))
+    RULE.finding(message, Span::point(facts.file, at), label)
         .note("Deckhand refuses the whole site; layercake does not read this YAML document or anything after it")
         .help("save the file as UTF-8")
 }

@@ -43,7 +43,7 @@ fn report_malformed(at: Span, fault: &Malformed) -> Diagnostic {
             "this is data, not a comment",
         ),
     };
-    let diagnostic = Diagnostic::new(&RULE, message, Label::new(at, label));
+    let diagnostic = RULE.finding(message, at, label);
     match fault {
         Malformed::Data => diagnostic.help(
             "put the comment on the line above the value, or, as `ignore-document`, after the \
@@ -66,10 +66,11 @@ fn report_name(facts: &FileFacts<'_>, name: &RuleName) -> Diagnostic {
             .help("remove it");
     }
     let message = format!("unknown rule `{text}` in an ignore comment");
-    let label = Label::new(name.span, "no rule has this name");
     let names = RULES.iter().filter(|rule| !ignorable(rule.name).is_empty());
     let near = nearest(text, names.map(|rule| rule.name));
-    let diagnostic = Diagnostic::new(&RULE, message, label).about(text);
+    let diagnostic = RULE
+        .finding(message, name.span, "no rule has this name")
+        .about(text);
     match near {
         Some(near) => {
             diagnostic.did_you_mean(near, comment_edit(facts.sources, name.span, text, near))

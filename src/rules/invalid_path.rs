@@ -1,6 +1,6 @@
 //! `invalid-path`: path that cannot be parsed.
 
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::yaml::path::{PathError, PathErrorKind};
 
@@ -15,7 +15,7 @@ pub(super) fn report(at: Span, title: &str, field: &str, error: &PathError) -> D
     } else {
         "the action or substitution is skipped; Deckhand refuses the whole site"
     };
-    Diagnostic::new(&RULE, message, Label::new(at, error.to_string()))
+    RULE.finding(message, at, error.to_string())
         .note(note)
         .help(help(&error.kind))
 }

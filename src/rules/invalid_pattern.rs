@@ -1,6 +1,6 @@
 //! `invalid-pattern`: pattern that is not a valid regular expression.
 
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::system::deckhand::document::PatternUse;
 
@@ -33,9 +33,7 @@ pub(super) fn report(
         ),
     };
     let headline = format!("`{field}` of `{title}` {fault}: {message}");
-    Diagnostic::new(&RULE, headline, Label::new(at, message))
-        .note(note)
-        .help(help)
+    RULE.finding(headline, at, message).note(note).help(help)
 }
 
 const ESCAPE: &str = "use Python's syntax, and escape literal special characters: `\\(`";

@@ -2,7 +2,7 @@
 
 use super::did_you_mean::word_edit;
 use super::{FileFacts, SiteFacts, ambiguous_property_name, lossy_version, repeated_operand};
-use crate::diagnostic::{Diagnostic, Label, Rule};
+use crate::diagnostic::{Diagnostic, Rule};
 use crate::source::SourceMap;
 use crate::system::deckhand::document::Document;
 use crate::system::deckhand::schema::is_data_schema;
@@ -104,7 +104,7 @@ fn report_invalid(
 ) -> Diagnostic {
     let (what, label) = headline(invalid);
     let message = format!("{} {what}", title(home, problem));
-    let mut finding = Diagnostic::new(&RULE, message, Label::new(problem.span, label));
+    let mut finding = RULE.finding(message, problem.span, label);
     if let InvalidGroup::DuplicateName { first } = invalid {
         finding = finding.related(*first, "first defined here; this group is used");
     }

@@ -9,18 +9,18 @@ super::rule!("invalid-replacement", Error [Refused, Absence], "replacement that 
 pub(super) fn report_without_parent(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let document = facts.document(doc);
     let title = facts.name(doc);
-    let label = Label::new(
+    let message = format!("replacement `{title}` has no parent to replace");
+    RULE.finding(
+        message,
         document.replacement.unwrap_or(document.name_span),
         "replaces nothing",
-    );
-    let message = format!("replacement `{title}` has no parent to replace");
-    Diagnostic::new(&RULE, message, label)
-        .note(REFUSED)
-        .help(format!(
-            "add a `parentSelector` that selects the `{title}` of a higher layer, and `actions`; \
+    )
+    .note(REFUSED)
+    .help(format!(
+        "add a `parentSelector` that selects the `{title}` of a higher layer, and `actions`; \
              or remove `replacement: true`"
-        ))
-        .document(document.key.clone())
+    ))
+    .document(document.key.clone())
 }
 
 pub(super) fn report_of_another(facts: &SiteFacts<'_>, doc: DocId, parent: DocId) -> Diagnostic {
@@ -53,44 +53,44 @@ pub(super) fn report_undeclared(facts: &SiteFacts<'_>, doc: DocId, parent: DocId
     let document = facts.document(doc);
     let other = facts.document(parent);
     let title = facts.name(doc);
-    let label = Label::new(
+    let message = format!("`{title}` has its parent's name without `replacement: true`");
+    RULE.finding(
+        message,
         document.name_span,
         "has its parent's name, but does not replace it",
-    );
-    let message = format!("`{title}` has its parent's name without `replacement: true`");
-    Diagnostic::new(&RULE, message, label)
-        .note(REFUSED)
-        .related(
-            other.name_span,
-            format!("its parent, {}", of_layer(&other.key)),
-        )
-        .help("add `replacement: true` to its `metadata`, or rename one of them")
-        .document(document.key.clone())
-        .document(other.key.clone())
+    )
+    .note(REFUSED)
+    .related(
+        other.name_span,
+        format!("its parent, {}", of_layer(&other.key)),
+    )
+    .help("add `replacement: true` to its `metadata`, or rename one of them")
+    .document(document.key.clone())
+    .document(other.key.clone())
 }
 
 pub(super) fn report_shared_name(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnostic {
     let earlier = facts.document(first);
     let document = facts.document(again);
     let title = facts.name(again);
-    let label = Label::new(
+    let message = format!(
+        "two `{}` are named `{title}`, and neither replaces the other",
+        document.key.schema
+    );
+    RULE.finding(
+        message,
         document.name_span,
         format!(
             "a document {} has the same schema and name",
             of_layer(&earlier.key)
         ),
-    );
-    let message = format!(
-        "two `{}` are named `{title}`, and neither replaces the other",
-        document.key.schema
-    );
-    Diagnostic::new(&RULE, message, label)
-        .note(REFUSED)
-        .related(
-            earlier.name_span,
-            format!("`{title}` {}", of_layer(&earlier.key)),
-        )
-        .help("rename one of them, or make the lower one replace the higher one")
-        .document(document.key.clone())
-        .document(earlier.key.clone())
+    )
+    .note(REFUSED)
+    .related(
+        earlier.name_span,
+        format!("`{title}` {}", of_layer(&earlier.key)),
+    )
+    .help("rename one of them, or make the lower one replace the higher one")
+    .document(document.key.clone())
+    .document(earlier.key.clone())
 }

@@ -1,7 +1,7 @@
 //! `invalid-schema`: DataSchema that is not a valid Draft 4 schema.
 
 use super::FileFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::schema::{Schema, SchemaFault, SchemaProblem};
 use crate::system::deckhand::document::Document;
 use crate::system::deckhand::schema::is_in_use;
@@ -43,7 +43,7 @@ pub(super) fn finding(
     message: String,
     label: impl Into<String>,
 ) -> Diagnostic {
-    Diagnostic::new(rule, message, Label::new(problem.span, label))
+    rule.finding(message, problem.span, label)
         .about(problem.location.to_string())
         .document(document.key.clone())
 }

@@ -1,7 +1,7 @@
 //! `invalid-substitution`: substitution that cannot be applied.
 
 use super::{FileFacts, SiteFacts};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 use crate::render::{InvalidSubstitution, Problem, ProblemKind, SubstitutionProblem};
 use crate::source::Span;
@@ -17,7 +17,7 @@ pub(super) fn report_depth(facts: &FileFacts<'_>, at: Span) -> Diagnostic {
         "a substitution of `{}` has `recurse` without `depth`",
         facts.name_at(at)
     );
-    Diagnostic::new(&RULE, message, Label::new(at, "`depth` is missing"))
+    RULE.finding(message, at, "`depth` is missing")
         .note("this destination is skipped; Deckhand refuses the whole site")
         .help("write `recurse: {depth: -1}`; a positive number limits the depth")
 }
@@ -59,7 +59,7 @@ fn report_source_path(
     let name = facts.name(problem.doc);
     let source_name = facts.name(source);
     let message = format!("`{name}` has a source path that cannot be resolved in `{source_name}`");
-    Diagnostic::new(&RULE, message, Label::new(problem.at, error.to_string()))
+    RULE.finding(message, problem.at, error.to_string())
         .related(facts.document(source).name_span, "the source document")
         .note("the substitution is skipped; Deckhand refuses the whole site")
         .help("use a path that exists in the source document")
@@ -75,36 +75,28 @@ fn report_source_kind(
         "`src.pattern` of `{}` is applied to {found}",
         facts.name(problem.doc)
     );
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(problem.at, "patterns apply to strings only"),
-    )
-    .related(
-        facts.first_line(value),
-        format!("the source value is {found}"),
-    )
-    .note(SKIPPED)
-    .help("point `src.path` at a string, or remove `src.pattern`")
+    RULE.finding(message, problem.at, "patterns apply to strings only")
+        .related(
+            facts.first_line(value),
+            format!("the source value is {found}"),
+        )
+        .note(SKIPPED)
+        .help("point `src.path` at a string, or remove `src.pattern`")
 }
 
 fn report_group(facts: &SiteFacts<'_>, problem: &Problem, group: i64) -> Diagnostic {
     let name = facts.name(problem.doc);
     let message = format!("`src.pattern` of `{name}` has no group {group}");
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(problem.at, "the pattern has no such group"),
-    )
-    .note(SKIPPED)
-    .help("groups are pairs of parentheses, numbered from 1; 0 is the whole match")
+    RULE.finding(message, problem.at, "the pattern has no such group")
+        .note(SKIPPED)
+        .help("groups are pairs of parentheses, numbered from 1; 0 is the whole match")
 }
 
 fn report_destination(facts: &SiteFacts<'_>, problem: &Problem, error: &WalkError) -> Diagnostic {
     let name = facts.name(problem.doc);
     let path = facts.destination_path(problem.doc, problem.at);
     let message = format!("a substitution cannot write to `{path}` of `{name}`");
-    Diagnostic::new(&RULE, message, Label::new(problem.at, error.to_string()))
+    RULE.finding(message, problem.at, error.to_string())
         .note(DESTINATION_SKIPPED)
         .help(help_for(error))
 }
@@ -138,13 +130,9 @@ fn report_empty_root(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
         "a substitution writes an empty value to the root of `{}`",
         facts.name(problem.doc)
     );
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(problem.at, "the whole data would be empty"),
-    )
-    .note(DESTINATION_SKIPPED)
-    .help("point `dest.path` at a key, or `src.path` at a value that is not empty")
+    RULE.finding(message, problem.at, "the whole data would be empty")
+        .note(DESTINATION_SKIPPED)
+        .help("point `dest.path` at a key, or `src.path` at a value that is not empty")
 }
 
 fn report_target(
@@ -156,26 +144,18 @@ fn report_target(
     let name = facts.name(problem.doc);
     let path = facts.destination_path(problem.doc, problem.at);
     let message = format!("the pattern for `{path}` of `{name}` is applied to {found}");
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(problem.at, "patterns apply to strings only"),
-    )
-    .related(
-        facts.first_line(target),
-        format!("the path leads to {found}"),
-    )
-    .note(DESTINATION_SKIPPED)
+    RULE.finding(message, problem.at, "patterns apply to strings only")
+        .related(
+            facts.first_line(target),
+            format!("the path leads to {found}"),
+        )
+        .note(DESTINATION_SKIPPED)
 }
 
 pub(super) fn report_template(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
     let name = facts.name(problem.doc);
     let path = facts.destination_path(problem.doc, problem.at);
     let message = format!("a pattern cannot insert its value into `{path}` of `{name}`");
-    let label = Label::new(
-        problem.at,
-        "Python's `re.sub` rejects the value as a template",
-    );
     let values = facts
         .rendered
         .problems_of(problem.doc)
@@ -190,11 +170,14 @@ pub(super) fn report_template(facts: &SiteFacts<'_>, problem: &Problem) -> Diagn
             ) => Some(*value),
             _ => None,
         });
-    let finding = values
-        .take(1)
-        .fold(Diagnostic::new(&RULE, message, label), |finding, value| {
-            finding.related(facts.first_line(value), "the value has a backslash")
-        });
+    let finding = values.take(1).fold(
+        RULE.finding(
+            message,
+            problem.at,
+            "Python's `re.sub` rejects the value as a template",
+        ),
+        |finding, value| finding.related(facts.first_line(value), "the value has a backslash"),
+    );
     finding.note(DESTINATION_SKIPPED).help(
         "substitute the whole value, without `dest.pattern`, or use a value without backslashes",
     )

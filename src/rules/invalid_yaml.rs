@@ -2,7 +2,7 @@
 
 use super::foreign::ForeignForm;
 use super::{FileContents, FileFacts};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::{Span, offset};
 use crate::yaml::{InvalidYaml, PythonRefusal, YamlProblem, YamlProblemKind};
 
@@ -38,10 +38,10 @@ pub(super) fn report_conflict(facts: &FileFacts<'_>, conflict: Span) -> Diagnost
         end: conflict.start + 7,
         ..conflict
     };
-    Diagnostic::new(
-        &RULE,
+    RULE.finding(
         "invalid YAML: merge conflict",
-        Label::new(marker, "first conflict marker"),
+        marker,
+        "first conflict marker",
     )
     .note(facts.unread_yaml())
     .help("resolve the conflict and remove the lines `<<<<<<<`, `=======` and `>>>>>>>`")
@@ -74,14 +74,17 @@ pub(super) fn is_of_conflict(problem: &YamlProblem, conflict: Span) -> bool {
 
 pub(super) fn report(facts: &FileFacts<'_>, at: Span, invalid: &InvalidYaml) -> Diagnostic {
     match ForeignForm::of_line(facts, at) {
-        Some(form) if is_of_reader(invalid) => Diagnostic::new(
-            &RULE,
-            format!("invalid YAML: the file contains {}", form.subject()),
-            Label::new(at, "the parser stops here"),
-        )
-        .note(facts.unread_yaml())
-        .help("put the rendered template into the layer folders, or quote this if it is a string")
-        .about(form.subject()),
+        Some(form) if is_of_reader(invalid) => RULE
+            .finding(
+                format!("invalid YAML: the file contains {}", form.subject()),
+                at,
+                "the parser stops here",
+            )
+            .note(facts.unread_yaml())
+            .help(
+                "put the rendered template into the layer folders, or quote this if it is a string",
+            )
+            .about(form.subject()),
         _ => report_problem(facts, at, invalid),
     }
 }
@@ -95,9 +98,8 @@ fn is_of_reader(invalid: &InvalidYaml) -> bool {
 }
 
 fn report_problem(facts: &FileFacts<'_>, at: Span, invalid: &InvalidYaml) -> Diagnostic {
-    let found = |message: &str, label: &str| {
-        Diagnostic::new(&RULE, message, Label::new(at, label)).note(facts.unread_yaml())
-    };
+    let found =
+        |message: &str, label: &str| RULE.finding(message, at, label).note(facts.unread_yaml());
     let text = "quote it if it is a string";
     match invalid {
         // Parser messages contain columns and expected tokens, which depend on the text.

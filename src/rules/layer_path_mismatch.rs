@@ -1,7 +1,7 @@
 //! `layer-path-mismatch`: a document's layer does not match the folder of its file.
 
 use super::{FileFacts, title};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::system::deckhand::document::Document;
 use crate::system::deckhand::layout::Place;
 
@@ -39,13 +39,16 @@ fn report(document: &Document, folder: &str) -> Option<Diagnostic> {
     let title = title(&document.key);
     let layer_name = &layer.value;
     let message = format!("`{title}` has layer `{layer_name}`, but its file is below `{folder}/`");
-    let label = Label::new(layer.span, format!("the file is below `{folder}/`"));
     Some(
-        Diagnostic::new(&RULE, message, label)
-            .note("Deckhand uses only the layer; Pegleg selects a site's files by folder")
-            .help(format!(
-                "set the layer to `{folder}`, or move the document below `{layer_name}/`"
-            ))
-            .document(document.key.clone()),
+        RULE.finding(
+            message,
+            layer.span,
+            format!("the file is below `{folder}/`"),
+        )
+        .note("Deckhand uses only the layer; Pegleg selects a site's files by folder")
+        .help(format!(
+            "set the layer to `{folder}`, or move the document below `{layer_name}/`"
+        ))
+        .document(document.key.clone()),
     )
 }

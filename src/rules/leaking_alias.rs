@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{DocumentFinding, SiteFacts};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 use crate::render::Write;
 use crate::source::Span;
@@ -92,17 +92,13 @@ fn report(
         "in Deckhand, a write into `{}` changes {other} too",
         document.key.name
     );
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(write.at, "writes into a value that has an alias"),
-    )
-    .related(facts.first_line(leak.shared.collection), "the value")
-    .related(leak.shared.alias, "its alias")
-    .note(
-        "Deckhand's loader makes a value and its aliases one object, so a write to one place \
+    RULE.finding(message, write.at, "writes into a value that has an alias")
+        .related(facts.first_line(leak.shared.collection), "the value")
+        .related(leak.shared.alias, "its alias")
+        .note(
+            "Deckhand's loader makes a value and its aliases one object, so a write to one place \
              changes all of them; layercake renders copies",
-    )
-    .help("write the value out instead of the alias")
-    .document(document.key.clone())
+        )
+        .help("write the value out instead of the alias")
+        .document(document.key.clone())
 }

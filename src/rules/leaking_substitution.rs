@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::{DocumentFinding, SiteFacts};
-use crate::diagnostic::{Diagnostic, Label, TextEdit};
+use crate::diagnostic::{Diagnostic, TextEdit};
 use crate::graph::{DocId, Substitution};
 use crate::render::{Write, WriteKind};
 use crate::source::{Span, offset};
@@ -217,7 +217,8 @@ fn report(
     let source_name = &source.key.name;
     let message = format!("in Deckhand, a substitution into `{name}` changes `{source_name}` too");
     let label = format!("writes into a value from `{source_name}`");
-    let finding = Diagnostic::new(&RULE, message, Label::new(write.at, label))
+    let finding = RULE
+        .finding(message, write.at, label)
         .related(
             leak.earlier.at,
             format!("a value of `{source_name}` is written here"),

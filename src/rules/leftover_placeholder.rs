@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Graph, Op};
 use crate::render::WriteKind;
 use crate::source::{Span, offset};
@@ -180,7 +180,7 @@ fn report(facts: &SiteFacts<'_>, left: &LeftoverPlaceholder<'_>) -> Diagnostic {
     // Name the document to fix: others may have inherited the string from it.
     let name = facts.name(facts.site.document_at(primary).unwrap_or(doc));
     let message = format!("the placeholder `{word}` is left in `{place}` of `{name}`");
-    let mut diagnostic = Diagnostic::new(&RULE, message, Label::new(primary, label));
+    let mut diagnostic = RULE.finding(message, primary, label);
     if text != primary {
         diagnostic = diagnostic.related(text, "the placeholder");
     }

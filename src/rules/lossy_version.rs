@@ -1,7 +1,7 @@
 //! `lossy-version`: unquoted version that loses digits as a number.
 
 use super::plain_scalars::PlainScalar;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::system::heat::GroupProblem;
 use crate::yaml::Value;
 use crate::yaml::emit::scalar_text;
@@ -34,6 +34,6 @@ const LABEL: &str = "not the text as written";
 /// Finding for a version in a configured property group. layercake uses the text as written there.
 pub(super) fn report_configured(problem: &GroupProblem, text: &str, read: &str) -> Diagnostic {
     let message = format!("the version `{text}` is read as the number {read}");
-    Diagnostic::new(&RULE, message, Label::new(problem.span, LABEL))
+    RULE.finding(message, problem.span, LABEL)
         .help(format!("quote it: `\"{text}\"`"))
 }

@@ -1,7 +1,7 @@
 //! `lost-data`: data of a document that none of its actions merges.
 
 use super::{DocumentFinding, SiteFacts};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Op};
 use crate::merge::deckhand::{Method, extended_list};
 use crate::render::{ActionProblem, MissingActionPath, ProblemKind};
@@ -113,8 +113,12 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, lost: &[Location]) -> Diagnostic {
         Some(place) if *place != "." => format!("`{place}` of `{name}` is lost: "),
         Some(_) | None => format!("data of `{name}` is lost: "),
     };
-    let label = Label::new(at(facts, data, &lost[0]), "merged by no action");
-    let mut diagnostic = Diagnostic::new(&RULE, format!("{what}no action merges it"), label)
+    let mut diagnostic = RULE
+        .finding(
+            format!("{what}no action merges it"),
+            at(facts, data, &lost[0]),
+            "merged by no action",
+        )
         .about(shown.unwrap_or_default());
     for place in lost[1..].iter().take(MAX_FURTHER_PLACES) {
         diagnostic = diagnostic.related(at(facts, data, place), "also lost");

@@ -1,7 +1,7 @@
 //! `missing-action-path`: an action's path does not exist.
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::merge::deckhand::Method;
 use crate::render::{MissingActionPath, Problem};
 
@@ -41,7 +41,7 @@ pub(super) fn report(
         )
     };
     let message = format!("`{name}` {verb} `{path}`, {lacks}");
-    let mut diagnostic = Diagnostic::new(&RULE, message, Label::new(problem.at, label));
+    let mut diagnostic = RULE.finding(message, problem.at, label);
     if *in_parent {
         let parent = facts.document(base.doc);
         diagnostic = diagnostic.related(parent.name_span, "the parent");

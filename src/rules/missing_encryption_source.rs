@@ -1,7 +1,7 @@
 //! `missing-encryption-source`: encrypted document whose secret cannot be looked up.
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 
 super::rule!(
@@ -16,8 +16,7 @@ pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
         "the secret that `{}` refers to cannot be looked up",
         document.key.name
     );
-    let label = Label::new(document.data.span, "a reference to a secret store");
-    Diagnostic::new(&RULE, message, label)
+    RULE.finding(message, document.data.span, "a reference to a secret store")
         .note("only Deckhand's service has a secret store: the reference is rendered unchanged")
         .note(
             "Deckhand refuses the whole site if its secret store lacks the reference; Pegleg fails \

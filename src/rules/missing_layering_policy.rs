@@ -1,7 +1,7 @@
 //! `missing-layering-policy`: a site has no LayeringPolicy.
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 super::rule!("missing-layering-policy", Error [Refused, Absence, Cause], "a site has no LayeringPolicy", was "P005");
@@ -13,16 +13,16 @@ pub(super) fn report(facts: &SiteFacts<'_>) -> Diagnostic {
         .iter()
         .any(|document| document.layer.is_some());
     let what = if is_layer { "this layer" } else { "the layers" };
-    let label = Label::new(
+    RULE.finding(
+        "no LayeringPolicy among the documents",
         place(facts),
         format!("no document defines the order of {what}"),
-    );
-    Diagnostic::new(&RULE, "no LayeringPolicy among the documents", label)
-        .note("Deckhand refuses the whole site; layercake renders every document without a parent")
-        .help(
-            "add a document of schema `deckhand/LayeringPolicy/v1` with `data.layerOrder`, such as \
+    )
+    .note("Deckhand refuses the whole site; layercake renders every document without a parent")
+    .help(
+        "add a document of schema `deckhand/LayeringPolicy/v1` with `data.layerOrder`, such as \
              `[global, type, site]`",
-        )
+    )
 }
 
 /// First layer of a document, or else the first name.

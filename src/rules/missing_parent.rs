@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label, NeededBy};
+use crate::diagnostic::{Diagnostic, NeededBy};
 use crate::graph::DocId;
 use crate::near::nearest;
 use crate::source::Span;
@@ -21,15 +21,16 @@ pub(super) fn report(facts: &SiteFacts<'_>, child: DocId) -> Diagnostic {
     let document = facts.document(child);
     let selector = facts.selector(child);
     let title = facts.name(child);
-    let label = Label::new(
-        selector.span,
-        format!(
-            "no `{}` in a higher layer has these labels",
-            document.key.schema
-        ),
-    );
     let message = format!("no document matches the parentSelector of `{title}`");
-    let diagnostic = Diagnostic::new(&RULE, message, label)
+    let diagnostic = RULE
+        .finding(
+            message,
+            selector.span,
+            format!(
+                "no `{}` in a higher layer has these labels",
+                document.key.schema
+            ),
+        )
         .note(match document.replacement {
             Some(_) => "its actions are skipped, and it is rendered from its own data only",
             None => "Deckhand silently skips its actions and renders its own data only",

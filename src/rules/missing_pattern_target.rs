@@ -1,7 +1,7 @@
 //! `missing-pattern-target`: nothing at the path of a destination pattern.
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::render::Problem;
 
 super::rule!(
@@ -19,14 +19,11 @@ pub(super) fn report(
 ) -> Diagnostic {
     let name = facts.name(problem.doc);
     let message = format!("`{name}` has nothing at `{path}` for the pattern to change");
-    let diagnostic = Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(problem.at, "there is nothing at this path"),
-    )
-    .note(format!(
-        "a destination pattern changes part of an existing string: {outcome}"
-    ));
+    let diagnostic = RULE
+        .finding(message, problem.at, "there is nothing at this path")
+        .note(format!(
+            "a destination pattern changes part of an existing string: {outcome}"
+        ));
     match near {
         Some(near) => diagnostic.did_you_mean(near, None),
         None => diagnostic.help(

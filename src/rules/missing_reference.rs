@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::{SiteFacts, stale_reference, title};
-use crate::diagnostic::{Diagnostic, Label, NeededBy, Rule};
+use crate::diagnostic::{Diagnostic, NeededBy, Rule};
 use crate::graph::DocId;
 use crate::near::nearest;
 use crate::source::Span;
@@ -449,19 +449,16 @@ fn report(
         title(writer),
         kind(target)
     );
-    let diagnostic = Diagnostic::new(
-        rule,
-        message,
-        Label::new(*at, "not the name of a rendered document"),
-    )
-    .about(&**name)
-    .absent(
-        target,
-        format!("no `{target}` named `{name}` is rendered"),
-        NeededBy::Reference,
-    )
-    .written_as([&**name])
-    .document(writer.clone());
+    let diagnostic = rule
+        .finding(message, *at, "not the name of a rendered document")
+        .about(&**name)
+        .absent(
+            target,
+            format!("no `{target}` named `{name}` is rendered"),
+            NeededBy::Reference,
+        )
+        .written_as([&**name])
+        .document(writer.clone());
     let users = docs
         .iter()
         .map(|doc| &facts.document(*doc).key)

@@ -16,10 +16,6 @@ const MAX_PLACES: usize = 3;
 
 pub(super) fn report(name: &str, sites: &[(Arc<str>, NamedRepository)]) -> Diagnostic {
     let ((_, first), others) = sites.split_first().expect("at least one site refers to it");
-    let label = Label::new(
-        first.name.span,
-        "the site includes this repository's documents",
-    );
     let message = match others.len() {
         0 => format!("repository `{name}` of the site definition was not given"),
         count => format!(
@@ -32,7 +28,12 @@ pub(super) fn report(name: &str, sites: &[(Arc<str>, NamedRepository)]) -> Diagn
         .take(MAX_PLACES)
         .map(|(site, named)| Label::new(named.name.span, format!("{site} includes them too")));
     let help = format!("pass a clone of it: `--repository {name}=PATH`");
-    let finding = Diagnostic::new(&RULE, message, label)
+    let finding = RULE
+        .finding(
+            message,
+            first.name.span,
+            "the site includes this repository's documents",
+        )
         .note("its documents are unknown")
         .help(help);
     let sites = sites.iter().map(|(site, _)| site.clone()).collect();

@@ -1,6 +1,6 @@
 //! `missing-revision`: the pinned revision cannot be read from the given clone.
 
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::system::deckhand::layout::{NamedRepository, Unreadable};
 
 super::rule!(
@@ -15,12 +15,15 @@ pub(super) fn report(repository: &NamedRepository, why: &Unreadable) -> Diagnost
         .as_ref()
         .map_or(repository.name.span, |pin| pin.span);
     let name = &repository.name.value;
-    let label = Label::new(at, "the site includes the documents of this revision");
     let message = format!(
         "repository `{name}` of the site definition cannot be read: {}",
         why.reason
     );
-    Diagnostic::new(&RULE, message, label)
-        .note("its documents are unknown")
-        .help(&*why.help)
+    RULE.finding(
+        message,
+        at,
+        "the site includes the documents of this revision",
+    )
+    .note("its documents are unknown")
+    .help(&*why.help)
 }

@@ -1,16 +1,15 @@
 //! `missing-site-definition`: site folder without a site definition.
 
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Span};
 
 super::rule!("missing-site-definition", Error [Cause], "site folder without a site definition", was "P010");
 
 pub(super) fn report(file: FileId) -> Diagnostic {
-    let label = Label::new(Span::point(file, 0), "this file does not exist");
-    Diagnostic::new(
-        &RULE,
+    RULE.finding(
         "folder below `site/` without a `site-definition.yaml`",
-        label,
+        Span::point(file, 0),
+        "this file does not exist",
     )
     .note(
         "its files belong to no site; Pegleg rejects the whole repository, including in `repo \

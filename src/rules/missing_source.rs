@@ -1,7 +1,7 @@
 //! `missing-source`: substitution whose source is missing.
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label, NeededBy, Severity};
+use crate::diagnostic::{Diagnostic, NeededBy, Severity};
 use crate::graph::{DocId, MissingSource};
 use crate::merge::deckhand::Semantics;
 use crate::near::nearest;
@@ -57,7 +57,8 @@ pub(super) fn report_document(
         Some(_) => "an abstract document cannot be a source".to_owned(),
         None => format!("no `{schema}` has this name"),
     };
-    let diagnostic = Diagnostic::new(&RULE, message, Label::new(wanted.span, label))
+    let diagnostic = RULE
+        .finding(message, wanted.span, label)
         .note(skipped(facts, MissingPart::Document))
         .absent(
             schema,
@@ -108,7 +109,7 @@ pub(super) fn report_value(
         "where it has nothing"
     };
     let message = format!("`{name}` reads `{path}` of `{}`, {lacks}", source.key.name);
-    let diagnostic = Diagnostic::new(&RULE, message, Label::new(problem.at, "no value to read"));
+    let diagnostic = RULE.finding(message, problem.at, "no value to read");
     let diagnostic = match null {
         Some(null) => diagnostic.related(*null, "null"),
         None => diagnostic.related(source.name_span, "the source document"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::did_you_mean::word_edit;
-use crate::diagnostic::{Diagnostic, Label, NeededBy};
+use crate::diagnostic::{Diagnostic, NeededBy};
 use crate::source::{SourceMap, Spanned};
 
 super::rule!(
@@ -18,9 +18,13 @@ pub(super) fn report(
     near: Option<&str>,
 ) -> Diagnostic {
     let name = &site_type.value;
-    let label = Label::new(site_type.span, format!("no files below `type/{name}/`"));
     let message = format!("site type `{name}` has no folder below `type/`");
-    let diagnostic = Diagnostic::new(&RULE, message.clone(), label)
+    let diagnostic = RULE
+        .finding(
+            message.clone(),
+            site_type.span,
+            format!("no files below `type/{name}/`"),
+        )
         .absent("type", message, NeededBy::Site)
         .note("Pegleg silently renders the site without the documents of a type");
     match near {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::did_you_mean::word_edit;
 use super::missing_source::missing_sources;
 use super::{SiteFacts, missing_reference, title};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 use crate::near::nearest;
 use crate::system::deckhand::{ParentRefusal, SiteProblem};
@@ -30,13 +30,16 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, meant: &str) -> Diagnostic {
     let name = title(&document.key);
     let schema = &document.key.schema;
     let message = format!("only `{name}` has the schema `{schema}`; others need it as `{meant}`");
-    let label = Label::new(document.schema_span, "differs from all other schemas");
-    Diagnostic::new(&RULE, message, label)
-        .did_you_mean(
-            meant,
-            word_edit(facts.sources, document.schema_span, schema, meant),
-        )
-        .document(document.key.clone())
+    RULE.finding(
+        message,
+        document.schema_span,
+        "differs from all other schemas",
+    )
+    .did_you_mean(
+        meant,
+        word_edit(facts.sources, document.schema_span, schema, meant),
+    )
+    .document(document.key.clone())
 }
 
 /// Documents whose schema is probably misspelled, with the schema that others name.

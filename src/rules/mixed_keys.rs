@@ -1,7 +1,7 @@
 //! `mixed-keys`: a mapping with keys of different types, which Deckhand cannot sort.
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 
 super::rule!("mixed-keys", Error [Refused], "mapping with keys of different types", was "P005");
@@ -13,16 +13,12 @@ pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
         "`{}` has keys of different types in one mapping",
         facts.name(doc)
     );
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(at, "this key has a different type"),
-    )
-    .related(other, "than this one")
-    .note(
-        "Deckhand refuses the whole site: it sorts the keys of a document that selects a \
+    RULE.finding(message, at, "this key has a different type")
+        .related(other, "than this one")
+        .note(
+            "Deckhand refuses the whole site: it sorts the keys of a document that selects a \
              parent, and cannot sort these",
-    )
-    .help("quote the key, so that all keys of the mapping are strings")
-    .document(facts.document(doc).key.clone())
+        )
+        .help("quote the key, so that all keys of the mapping are strings")
+        .document(facts.document(doc).key.clone())
 }

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::certificate::CheckTime;
 use crate::deployment::Deployment;
-use crate::diagnostic::{Diagnostic, Label, Rule, Trait};
+use crate::diagnostic::{Diagnostic, Rule, Trait};
 use crate::graph::{DocId, Graph, Op, Substitution};
 use crate::guard::{Place, guarded};
 use crate::ignore;
@@ -782,7 +782,7 @@ fn of_layer(key: &DocKey) -> String {
 fn without_quotes(finding: Diagnostic) -> Diagnostic {
     let rule = finding.rule;
     let at = finding.primary.span;
-    Diagnostic::new(rule, rule.summary, Label::new(at, secrecy::NOT_SHOWN))
+    rule.finding(rule.summary, at, secrecy::NOT_SHOWN)
         .note("nothing is quoted from an invalid document that may be secret")
         .help(
             "a document has the keys `schema`, `metadata` and `data`; `metadata` has `schema`, \

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{DocumentFinding, SiteFacts};
-use crate::diagnostic::{Diagnostic, Label, Rule};
+use crate::diagnostic::{Diagnostic, Rule};
 use crate::graph::DocId;
 use crate::near::is_one_slip_apart;
 use crate::render::Write;
@@ -128,9 +128,12 @@ pub(super) fn report(
 ) -> Diagnostic {
     let name = &document.key.name;
     let message = format!("a substitution of `{name}` creates `{new}` {beside} `{near}`");
-    let label = Label::new(write.at, format!("`{new}` does not exist and is created"));
-    Diagnostic::new(rule, message, label)
-        .note("Deckhand silently creates the missing keys of a destination path")
-        .did_you_mean(near, None)
-        .document(document.key.clone())
+    rule.finding(
+        message,
+        write.at,
+        format!("`{new}` does not exist and is created"),
+    )
+    .note("Deckhand silently creates the missing keys of a destination path")
+    .did_you_mean(near, None)
+    .document(document.key.clone())
 }

@@ -2,7 +2,7 @@
 
 use super::SiteFacts;
 use crate::deployment::{Nodes, configuration};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 
 super::rule!(
@@ -31,10 +31,10 @@ fn report(facts: &SiteFacts<'_>, node: DocId, strategy: &str) -> Diagnostic {
         "no group of the deployment strategy `{strategy}` selects the node `{}`",
         facts.name(node)
     );
-    Diagnostic::new(
-        &RULE,
+    RULE.finding(
         message,
-        Label::new(document.name_span, "`update_site` does not deploy it"),
+        document.name_span,
+        "`update_site` does not deploy it",
     )
     .help("add a selector that matches it to a group of the strategy, or remove the node")
     .document(document.key.clone())

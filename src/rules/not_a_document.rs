@@ -2,13 +2,12 @@
 
 use super::FileFacts;
 use super::foreign::ForeignForm;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 super::rule!("not-a-document", Error [Refused, Cause, UnreadDocument], "YAML document that is not a Deckhand document", was "P007");
 
 pub(super) fn report(facts: &FileFacts<'_>, at: Span, found: &str) -> Diagnostic {
-    let label = Label::new(at, format!("this is {found}"));
     let form = ForeignForm::of_document(facts, at);
     let message = match form {
         Some(form) => format!(
@@ -17,7 +16,7 @@ pub(super) fn report(facts: &FileFacts<'_>, at: Span, found: &str) -> Diagnostic
         ),
         None => format!("not a Deckhand document, but {found}"),
     };
-    Diagnostic::new(&RULE, message, label)
+    RULE.finding(message, at, format!("this is {found}"))
         .about(form.map_or("", ForeignForm::subject))
         .note("Deckhand refuses the whole site; Pegleg fails with a traceback for all sites that read the file")
         .help(if is_cloud_config(facts) {

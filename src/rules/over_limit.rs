@@ -1,7 +1,7 @@
 //! `over-limit`: input that exceeds a limit of layercake.
 
 use super::{FileContents, FileFacts};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::render::{Problem, SizeLimit};
 use crate::source::{Source, Span};
 use crate::system::cloud_init::part;
@@ -15,14 +15,10 @@ super::rule!(
 
 pub(super) fn report_large(facts: &FileFacts<'_>, bytes: u64) -> Diagnostic {
     let mebibytes = Source::MAX_BYTES >> 20;
-    let label = Label::new(
+    RULE.finding(
+        format!("files larger than {mebibytes} MiB are not read"),
         Span::point(facts.file, 0),
         format!("the file has {bytes} bytes"),
-    );
-    Diagnostic::new(
-        &RULE,
-        format!("files larger than {mebibytes} MiB are not read"),
-        label,
     )
     .help(match facts.holds {
         FileContents::Documents => {
@@ -58,7 +54,7 @@ pub(super) fn report_text(at: Span, limit: YamlLimit) -> Diagnostic {
             "write the needed keys out, or merge smaller mappings",
         ),
     };
-    Diagnostic::new(&RULE, message, Label::new(at, label))
+    RULE.finding(message, at, label)
         .note("this YAML document is not read")
         .help(help)
 }
@@ -100,7 +96,7 @@ pub(super) fn report_user_data(at: Span, limit: part::PartLimit) -> Diagnostic {
             "reduce the encoded content",
         ),
     };
-    Diagnostic::new(&RULE, message, Label::new(at, "the limit is exceeded here"))
+    RULE.finding(message, at, "the limit is exceeded here")
         .note("layercake uses none of this user-data")
         .help(help)
 }
@@ -135,8 +131,11 @@ pub(super) fn report_copies(problem: &Problem, title: &str) -> Diagnostic {
 }
 
 fn unrendered(problem: &Problem, message: String) -> Diagnostic {
-    let label = Label::new(problem.at, "left unrendered: no layering, no substitutions");
-    Diagnostic::new(&RULE, message, label)
+    RULE.finding(
+        message,
+        problem.at,
+        "left unrendered: no layering, no substitutions",
+    )
 }
 
 /// Finding for a merged set called `name` that exceeds a limit.
@@ -158,27 +157,27 @@ pub(super) fn report_merged(problem: &Problem, name: &str, limit: SizeLimit) -> 
             "look for `str(append)` with long strings",
         ),
     };
-    Diagnostic::new(&RULE, message, Label::new(problem.at, "not merged")).help(help)
+    RULE.finding(message, problem.at, "not merged").help(help)
 }
 
 /// Finding for a part whose merged result would exceed a limit.
 pub(super) fn report_part(at: Span, label: &str) -> Diagnostic {
     let message = "the result of merging a cloud-init part exceeds a limit of layercake";
-    Diagnostic::new(&RULE, message, Label::new(at, label))
+    RULE.finding(message, at, label)
         .note("layercake does not merge this part; the result in cloud-init is unknown")
         .help("reduce the part, or the values it is merged into")
 }
 
 pub(super) fn report_search(problem: &Problem, title: &str) -> Diagnostic {
     let message = format!("a pattern of `{title}` takes too many steps to match");
-    Diagnostic::new(&RULE, message, Label::new(problem.at, "this pattern"))
+    RULE.finding(message, problem.at, "this pattern")
         .note("the substitution is skipped; Deckhand's code may take hours")
         .help("avoid nested repetitions, such as `(a+)+`")
 }
 
 pub(super) fn report_output(problem: &Problem, title: &str) -> Diagnostic {
     let message = format!("a pattern of `{title}` produces a string that is too long");
-    Diagnostic::new(&RULE, message, Label::new(problem.at, "this pattern"))
+    RULE.finding(message, problem.at, "this pattern")
         .note("the substitution is skipped")
         .help("look for a pattern that matches in too many places")
 }

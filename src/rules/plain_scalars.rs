@@ -8,7 +8,7 @@ use super::{
     FileFacts, boolean_key, boolean_word, lossy_version, misread_string, octal_integer,
     unread_number,
 };
-use crate::diagnostic::{Diagnostic, Label, Rule};
+use crate::diagnostic::{Diagnostic, Rule};
 use crate::source::Span;
 use crate::system::deckhand::document::Document;
 use crate::yaml::path::{Location, Piece};
@@ -93,7 +93,7 @@ impl PlainScalar<'_> {
             ScalarStep::Key(key) => Piece::Key((*key).clone()),
             ScalarStep::Index(index) => Piece::Index(*index),
         });
-        Diagnostic::new(rule, message, Label::new(self.at, label))
+        rule.finding(message, self.at, label)
             .about(Location(pieces.collect()).to_string())
             .document(self.document.key.clone())
     }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::invalid_property_group::short;
 use super::schema_violation::route;
 use super::{SiteFacts, unsupported_property};
-use crate::diagnostic::{Diagnostic, Label, Rule};
+use crate::diagnostic::{Diagnostic, Rule};
 use crate::graph::DocId;
 use crate::render::replay::{Hop, Replay};
 use crate::source::Span;
@@ -71,9 +71,10 @@ fn report(refused: &ReportedBreach<'_>, replay: &Replay<'_>) -> Diagnostic {
     let key = &facts.graph.recipe(breached.doc).key;
     let place = refused.place();
     let hop = replay.trace(breached.doc, &place);
-    let primary = Label::new(refused.span(&place, &hop), refused.label());
     let message = refused.headline(&key.schema);
-    let mut finding = Diagnostic::new(refused.rule(), message, primary);
+    let mut finding = refused
+        .rule()
+        .finding(message, refused.span(&place, &hop), refused.label());
     for (place, label) in refused.others() {
         let hop = replay.trace(breached.doc, &place);
         finding = finding.related(refused.span(&place, &hop), label);

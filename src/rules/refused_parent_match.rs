@@ -44,15 +44,12 @@ fn other_schema(facts: &SiteFacts<'_>, child: DocId, parents: &Matches) -> Diagn
     let schema = &facts.document(child).key.schema;
     let are = if parents.count() == 1 { "is" } else { "are" };
     let label = format!("also matches {found}, which {are} not `{schema}`");
-    let diagnostic = Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(facts.selector(child).span, label),
-    )
-    .note("Deckhand refuses the whole site, even if there is a valid parent")
-    .help(format!(
-        "change the label of {found}, or select one that only the parent has"
-    ));
+    let diagnostic = RULE
+        .finding(message, facts.selector(child).span, label)
+        .note("Deckhand refuses the whole site, even if there is a valid parent")
+        .help(format!(
+            "change the label of {found}, or select one that only the parent has"
+        ));
     parents.first.iter().fold(diagnostic, |diagnostic, parent| {
         let name = facts.name(*parent);
         let schema = &facts.document(*parent).key.schema;
@@ -81,15 +78,12 @@ fn not_above(facts: &SiteFacts<'_>, child: DocId, parents: &Matches) -> Diagnost
     };
     let message = format!("the parentSelector of `{title}` matches {which}");
     let label = format!("also matches {found}, which cannot be {parent}");
-    let diagnostic = Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(facts.selector(child).span, label),
-    )
-    .note("Deckhand refuses the whole site, even if there is a valid parent")
-    .help(format!(
-        "remove the label from {found}, or change the label of {it}"
-    ));
+    let diagnostic = RULE
+        .finding(message, facts.selector(child).span, label)
+        .note("Deckhand refuses the whole site, even if there is a valid parent")
+        .help(format!(
+            "remove the label from {found}, or change the label of {it}"
+        ));
     let diagnostic = labels(facts, child, parents, diagnostic);
     match &facts.document(child).layer {
         Some(layer) => diagnostic.related(layer.span, format!("the layer of `{title}`")),

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{DocumentFinding, SiteFacts};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Substitution};
 use crate::render::{Write, WriteKind};
 use crate::source::Span;
@@ -142,14 +142,10 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, earlier: &Write, write: &Write) -> 
         let inside = facts.destination_path(doc, earlier.at);
         format!("a substitution of `{name}` into `{path}` overwrites the one into `{inside}`")
     };
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(write.at, "overwrites the earlier value"),
-    )
-    .related(earlier.at, "the earlier value, which is lost")
-    .note("substitutions are applied in order")
-    .help("remove one of the two, or correct its path")
-    .document(facts.document(doc).key.clone())
-    .about(path)
+    RULE.finding(message, write.at, "overwrites the earlier value")
+        .related(earlier.at, "the earlier value, which is lost")
+        .note("substitutions are applied in order")
+        .help("remove one of the two, or correct its path")
+        .document(facts.document(doc).key.clone())
+        .about(path)
 }

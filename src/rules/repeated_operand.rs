@@ -1,7 +1,7 @@
 //! `repeated-operand`: duplicate operand in a property group.
 
 use super::invalid_property_group::{DefinitionPlace, short, title};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::system::heat::GroupProblem;
 
@@ -22,12 +22,8 @@ pub(super) fn report(
         "{} has the duplicate operand `{operand}`",
         title(home, problem)
     );
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(problem.span, "listed again here"),
-    )
-    .related(first, "first listed here")
-    .note("an `xor` with a duplicate property fails whenever the property is present")
-    .help("remove one of them, or replace it with the intended property")
+    RULE.finding(message, problem.span, "listed again here")
+        .related(first, "first listed here")
+        .note("an `xor` with a duplicate property fails whenever the property is present")
+        .help("remove one of them, or replace it with the intended property")
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::FileFacts;
-use crate::diagnostic::{Diagnostic, Label, TextEdit};
+use crate::diagnostic::{Diagnostic, TextEdit};
 use crate::graph::{Destination, Extract, Part};
 use crate::source::Span;
 use crate::system::deckhand::document::{Document, DocumentSubstitution, SubstitutionSource};
@@ -71,15 +71,12 @@ fn report(
     let name = super::title(&document.key);
     let path = to.path.value.text();
     let message = format!("`{name}` substitutes into `{path}` twice from the same source");
-    let mut diagnostic = Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(to.path.span, "written again here"),
-    )
-    .related(earlier, "the same substitution")
-    .help("remove one of the two, or correct its path")
-    .about(path)
-    .document(document.key.clone());
+    let mut diagnostic = RULE
+        .finding(message, to.path.span, "written again here")
+        .related(earlier, "the same substitution")
+        .help("remove one of the two, or correct its path")
+        .about(path)
+        .document(document.key.clone());
     for (to, earlier) in &again[1..] {
         diagnostic = diagnostic
             .related(to.path.span, "also written again here")

@@ -2,7 +2,7 @@
 
 use super::SiteFacts;
 use super::did_you_mean::word_edit;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Op};
 use crate::render::replay::{Hop, Replay, Via};
 use crate::schema::{Alternative, Bound, Violation, Wrong};
@@ -90,11 +90,7 @@ fn report(
         refused.subject_in_words(),
         refused.headline()
     );
-    let mut finding = Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(refused.span(&hop), refused.label()),
-    );
+    let mut finding = RULE.finding(message, refused.span(&hop), refused.label());
     if refused.reveals_secret() {
         finding = finding.note("details are not shown, because they would reveal the secret");
     } else if by_schema.by.is_some() {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{DocumentFinding, SiteFacts};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 use crate::render::Write;
 use crate::yaml::Node;
@@ -60,14 +60,10 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, author: DocId, write: &Write) -> Di
     let name = facts.name(author);
     let message =
         format!("a substitution of `{name}` writes the secret `{secret}` into cleartext output");
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(write.at, "the secret is written here"),
-    )
-    .related(source.name_span, format!("`{secret}` is secret"))
-    .note("the secret is exposed to all who can read the rendered document")
-    .help("set `storagePolicy: encrypted` on the rendered document")
-    .about(format!("{secret} {place}"))
-    .document(facts.document(doc).key.clone())
+    RULE.finding(message, write.at, "the secret is written here")
+        .related(source.name_span, format!("`{secret}` is secret"))
+        .note("the secret is exposed to all who can read the rendered document")
+        .help("set `storagePolicy: encrypted` on the rendered document")
+        .about(format!("{secret} {place}"))
+        .document(facts.document(doc).key.clone())
 }

@@ -1,7 +1,7 @@
 //! `secret-outside-secrets-folder`: secret outside of a folder named `secrets`.
 
 use super::{FileFacts, title};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 
 super::rule!(
     "secret-outside-secrets-folder",
@@ -30,8 +30,7 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
             "the secret `{}` is not in a `secrets` folder",
             title(&document.key)
         );
-        let label = Label::new(document.schema_span, "a secret schema");
-        Diagnostic::new(&RULE, message, label)
+        RULE.finding(message, document.schema_span, "a secret schema")
             .note("Pegleg encrypts and decrypts only files in folders named `secrets`")
             .help("move it to a file in a folder named `secrets`")
             .document(document.key.clone())

@@ -1,6 +1,6 @@
 //! `stale-baseline`: the baseline accepts a finding that no longer exists.
 
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 super::rule!(
@@ -16,7 +16,7 @@ pub(super) fn report(at: Span, rule: &str, file: &str, gone: usize) -> Diagnosti
             "the baseline accepts {gone} `{rule}` findings in `{file}` that no longer exist"
         ),
     };
-    Diagnostic::new(&RULE, message, Label::new(at, "no longer found"))
+    RULE.finding(message, at, "no longer found")
         .note("it would accept a new finding of this kind without review")
         .help("run `layercake baseline prune` to remove stale entries")
         .about(format!("{rule} {file}"))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::SiteFacts;
 use super::counterpart::MeaningSplit;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::{DocId, Op, Recipe};
 use crate::source::Span;
 use crate::yaml::Node;
@@ -138,8 +138,11 @@ impl<'a> BothMeanings<'a> {
         let name = facts.name(doc);
         let message =
             format!("`{name}` renders differently by Deckhand's documentation and by its code");
-        let label = Label::new(at, "the two differ here, and no semantics is configured");
-        let mut finding = Diagnostic::new(&RULE, message, label);
+        let mut finding = RULE.finding(
+            message,
+            at,
+            "the two differ here, and no semantics is configured",
+        );
         for result in places
             .iter()
             .take(MAX_RESULTS)

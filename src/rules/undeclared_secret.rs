@@ -1,7 +1,7 @@
 //! `undeclared-secret`: secret that no catalog of the site declares.
 
 use super::{SiteFacts, title};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 
 super::rule!(
     "undeclared-secret", Note [Strict, Everywhere], "secret that no catalog of the site declares";
@@ -22,13 +22,9 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     found.extend(undeclared.map(|document| {
         let title = title(&document.key);
         let message = format!("no catalog declares the secret `{title}`");
-        Diagnostic::new(
-            &RULE,
-            message,
-            Label::new(document.name_span, "not in a catalog"),
-        )
-        .note("Pegleg and Promenade do not regenerate it with the site's other secrets")
-        .help("declare it in the site's catalog, or remove it")
-        .document(document.key.clone())
+        RULE.finding(message, document.name_span, "not in a catalog")
+            .note("Pegleg and Promenade do not regenerate it with the site's other secrets")
+            .help("declare it in the site's catalog, or remove it")
+            .document(document.key.clone())
     }));
 }

@@ -59,11 +59,12 @@ pub(super) fn check_unexplained(change: &Change, gates: &Gates) -> Option<Diagno
         return None;
     }
     let message = format!("`{}` was expected to stay unchanged", change.key.name);
-    let label = Label::new(
-        change.at,
-        "its rendered data changed, and no edit explains it",
-    );
-    let mut finding = Diagnostic::new(&RULE, message, label)
+    let mut finding = RULE
+        .finding(
+            message,
+            change.at,
+            "its rendered data changed, and no edit explains it",
+        )
         .note("an unexplained change is a bug in layercake: please report it");
     finding.documents.push(change.key.clone());
     finding.sites.extend(change.site.clone());

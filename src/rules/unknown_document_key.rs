@@ -2,7 +2,7 @@
 
 use super::FileFacts;
 use super::did_you_mean::word_edit;
-use crate::diagnostic::{Diagnostic, Label, Severity};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::Span;
 
 super::rule!(
@@ -29,8 +29,9 @@ pub(super) fn report(
     near: Option<&str>,
 ) -> Diagnostic {
     let message = format!("`{title}` has an unknown key `{key}`");
-    let label = Label::new(at, "expected `schema`, `metadata` or `data`");
-    let diagnostic = Diagnostic::new(&RULE, message, label).note("Deckhand does not read it");
+    let diagnostic = RULE
+        .finding(message, at, "expected `schema`, `metadata` or `data`")
+        .note("Deckhand does not read it");
     match near {
         Some(near) => Diagnostic {
             // The document has no data unless this key is corrected.

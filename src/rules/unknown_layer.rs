@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::SiteFacts;
 use super::did_you_mean::word_edit;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 use crate::source::{Span, Spanned};
 use crate::system::deckhand::NearLayer;
@@ -26,7 +26,8 @@ pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId, near: Option<&NearLayer>
         layer.value,
         facts.name(doc)
     );
-    let diagnostic = Diagnostic::new(&RULE, message, Label::new(layer.span, "unknown layer"))
+    let diagnostic = RULE
+        .finding(message, layer.span, "unknown layer")
         // The text at its location may be secret.
         .about(&*layer.value)
         .note("Deckhand refuses the whole site; layercake renders the document without a parent")

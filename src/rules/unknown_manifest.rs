@@ -5,7 +5,7 @@
 
 use super::{SiteFacts, chart_in_no_manifest, update_manifest_default};
 use crate::deployment::{AppliedManifest, manifests};
-use crate::diagnostic::{Diagnostic, Label, NeededBy};
+use crate::diagnostic::{Diagnostic, NeededBy};
 use crate::graph::DocId;
 use crate::near::nearest;
 use crate::yaml::Node;
@@ -52,8 +52,8 @@ fn report(
     let AppliedManifest { action, name, .. } = applied;
     let action = action.as_str();
     let message = format!("`{action}` applies the manifest `{name}`, which is not rendered");
-    let label = Label::new(named.span, "not the name of a rendered manifest");
-    let diagnostic = Diagnostic::new(&RULE, message, label)
+    let diagnostic = RULE
+        .finding(message, named.span, "not the name of a rendered manifest")
         .about(format!("{action} {name}"))
         .absent(
             "armada/Manifest/v1",

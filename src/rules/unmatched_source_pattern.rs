@@ -1,7 +1,7 @@
 //! `unmatched-source-pattern`: source pattern that does not match, so the whole value is used.
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::render::Problem;
 use crate::source::Span;
 
@@ -16,12 +16,8 @@ pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem, value: Span) -> D
         "`src.pattern` of `{}` matches nothing",
         facts.name(problem.doc)
     );
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(problem.at, "no match in the source value"),
-    )
-    .related(facts.first_line(value), "the source value")
-    .note("the whole value is substituted instead, as Deckhand silently does")
-    .help("correct the pattern (a Python regular expression) to match the wanted part")
+    RULE.finding(message, problem.at, "no match in the source value")
+        .related(facts.first_line(value), "the source value")
+        .note("the whole value is substituted instead, as Deckhand silently does")
+        .help("correct the pattern (a Python regular expression) to match the wanted part")
 }

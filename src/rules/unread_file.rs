@@ -75,12 +75,15 @@ pub(super) fn report(file: FileId, oddity: Oddity) -> Diagnostic {
             "run `git lfs pull` to replace pointers with their files",
         ),
     };
-    let label = Label::new(Span::point(file, 0), "its documents belong to no site");
-    Diagnostic::new(&RULE, message, label)
-        .note(match oddity {
-            Oddity::OtherExtension => "Pegleg reads only files with the extension `.yaml`",
-            Oddity::NotOnDisk => "it is in git's index",
-            Oddity::LargeFilePointer => "its content is not part of this clone",
-        })
-        .help(help)
+    RULE.finding(
+        message,
+        Span::point(file, 0),
+        "its documents belong to no site",
+    )
+    .note(match oddity {
+        Oddity::OtherExtension => "Pegleg reads only files with the extension `.yaml`",
+        Oddity::NotOnDisk => "it is in git's index",
+        Oddity::LargeFilePointer => "its content is not part of this clone",
+    })
+    .help(help)
 }

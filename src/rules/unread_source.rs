@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 
 super::rule!(
@@ -42,12 +42,8 @@ fn report(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let document = facts.document(doc);
     let kind = document.key.schema.split('/').nth(1).unwrap_or_default();
     let message = format!("no substitution reads the {kind} `{}`", facts.name(doc));
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(document.name_span, "never substituted"),
-    )
-    .note("documents of this kind have no effect unless they are substituted")
-    .help("remove it, or substitute it where it is needed")
-    .document(document.key.clone())
+    RULE.finding(message, document.name_span, "never substituted")
+        .note("documents of this kind have no effect unless they are substituted")
+        .help("remove it, or substitute it where it is needed")
+        .document(document.key.clone())
 }

@@ -1,6 +1,6 @@
 //! `unusable-schema-name`: DataSchema name that no document's schema can match.
 
-use crate::diagnostic::{Diagnostic, Label, Severity};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::Span;
 use crate::system::deckhand::read::is_schema_name;
 
@@ -28,9 +28,7 @@ pub(super) fn report(at: Span, name: &str) -> Diagnostic {
             first two parts",
         )
     };
-    let finding = Diagnostic::new(&RULE, message, Label::new(at, label))
-        .note(note)
-        .help(help);
+    let finding = RULE.finding(message, at, label).note(note).help(help);
     Diagnostic {
         severity,
         ..finding

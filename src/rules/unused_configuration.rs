@@ -1,6 +1,6 @@
 //! `unused-configuration`: configuration entry that matches no file, site, source or schema.
 
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 super::rule!(
@@ -44,7 +44,7 @@ pub(crate) fn report_unused(entry: &UnusedEntry<'_>) -> Diagnostic {
         UnusedKind::Schema => ("no document", "no document has this schema"),
     };
     let message = format!("`{}` in the configuration matches {what}", entry.glob);
-    Diagnostic::new(&RULE, message, Label::new(entry.at, label))
+    RULE.finding(message, entry.at, label)
         .note("the entry has no effect")
         .help(match entry.kind {
             UnusedKind::Path | UnusedKind::Site | UnusedKind::MissingSource => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 use crate::system::deckhand::SiteProblem;
 
@@ -76,8 +76,8 @@ fn report(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
         "the abstract document `{}` has no children",
         facts.name(doc)
     );
-    let label = Label::new(document.name_span, "no parentSelector matches it");
-    let diagnostic = Diagnostic::new(&RULE, message, label)
+    let diagnostic = RULE
+        .finding(message, document.name_span, "no parentSelector matches it")
         .note("an abstract document is not rendered and cannot be substituted from")
         .document(document.key.clone());
     diagnostic.help(if document.labels.is_empty() {

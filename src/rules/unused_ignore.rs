@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::diagnostic::{Diagnostic, Label, TextEdit};
+use crate::diagnostic::{Diagnostic, TextEdit};
 use crate::ignore::{Ignore, RuleName};
 use crate::source::{SourceMap, Span, offset};
 
@@ -21,7 +21,8 @@ pub(super) fn report(sources: &SourceMap, ignore: &Ignore, names: &[&RuleName]) 
         names[0].span
     };
     let message = format!("unused ignore of `{listed}`");
-    let diagnostic = Diagnostic::new(&RULE, message, Label::new(at, "suppresses nothing"))
+    let diagnostic = RULE
+        .finding(message, at, "suppresses nothing")
         .note("it would hide a new finding of this kind")
         .about(format!("{} {}", ignore.words, texts.join(",")));
     if names.len() == ignore.names.len() {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 use crate::yaml::{Key, Node};
 
@@ -39,10 +39,10 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, key: &Key) -> Diagnostic {
     let name = facts.name(doc);
     let label = key.as_str().unwrap_or_default();
     let message = format!("no document selects the label `{label}` of `{name}`");
-    Diagnostic::new(
-        &RULE,
+    RULE.finding(
         message,
-        Label::new(key.span, "no parentSelector has this key and value"),
+        key.span,
+        "no parentSelector has this key and value",
     )
     .note(format!(
         "only documents of schema `{}` could select it",

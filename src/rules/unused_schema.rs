@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::SiteFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 use crate::system::deckhand::document::{Document, DocumentFaultKind};
 
@@ -43,10 +43,10 @@ fn can_be_used(document: &Document) -> bool {
 fn report(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let document = facts.document(doc);
     let message = format!("no document has the schema `{}`", facts.name(doc));
-    Diagnostic::new(
-        &RULE,
+    RULE.finding(
         message,
-        Label::new(document.name_span, "this DataSchema checks nothing"),
+        document.name_span,
+        "this DataSchema checks nothing",
     )
     .help("remove it, or correct its name")
     .document(document.key.clone())

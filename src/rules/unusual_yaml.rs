@@ -1,7 +1,7 @@
 //! `unusual-yaml`: YAML that only libyaml and PyYAML accept.
 
 use super::FileFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 super::rule!(
@@ -12,7 +12,8 @@ super::rule!(
 
 pub(super) fn report(facts: &FileFacts<'_>, at: Span, description: &str) -> Diagnostic {
     let message = format!("unusual YAML: {description}");
-    let finding = Diagnostic::new(&RULE, message, Label::new(at, "not allowed in YAML 1.2"))
+    let finding = RULE
+        .finding(message, at, "not allowed in YAML 1.2")
         .note("libyaml and PyYAML accept it; other parsers refuse it or read another value")
         .help("write a space before a comment, quote `-`, and end lines with a line feed");
     match facts

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::unknown_manifest::named;
 use super::{SiteFacts, title};
 use crate::deployment::DEFAULT_MANIFEST;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 use crate::near;
 
@@ -31,8 +31,7 @@ pub(super) fn found(facts: &SiteFacts<'_>, configuration: DocId) -> Option<Diagn
     let name = &of_site.name;
     let message =
         format!("`update_software` applies the manifest `{DEFAULT_MANIFEST}`, not `{name}`");
-    let label = Label::new(at.span, "only `update_site` applies it");
-    let diagnostic = Diagnostic::new(&RULE, message, label);
+    let diagnostic = RULE.finding(message, at.span, "only `update_site` applies it");
     let more: BTreeSet<&str> = of_software
         .charts
         .difference(&of_site.charts)

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ComparedFindings, Findings, joined};
-use crate::diagnostic::{CauseKey, Diagnostic, Label, Severity, Suppression};
+use crate::diagnostic::{CauseKey, Diagnostic, Severity, Suppression};
 use crate::edit::EditId;
 use crate::source::{RepoPath, SourceMap, Span};
 
@@ -220,7 +220,7 @@ fn stand_in(file: Option<&RepoPath>, ats: &[usize], diagnostics: &[Diagnostic]) 
         because_of: first.because_of,
         sites,
         count,
-        ..Diagnostic::new(first.rule, "", Label::new(span, "first of these findings"))
+        ..first.rule.finding("", span, "first of these findings")
     }
     .help("fix the listed findings, then run layercake again")
 }

@@ -1,24 +1,26 @@
 //! `broken-mime`: malformed MIME message that cloud-init still processes.
 
 use super::UserDataFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 super::super::rule!("broken-mime", Warning, "malformed MIME message");
 
 pub(super) fn report_end(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
-    let label = Label::new(facts.first_line(at), "never ends");
-    Diagnostic::new(&RULE, "multipart message without a closing boundary", label)
-        .note("it may be truncated: cloud-init reads everything up to the end as the last part")
-        .help("end the message with a line of `--`, the boundary, and `--` again")
+    RULE.finding(
+        "multipart message without a closing boundary",
+        facts.first_line(at),
+        "never ends",
+    )
+    .note("it may be truncated: cloud-init reads everything up to the end as the last part")
+    .help("end the message with a line of `--`, the boundary, and `--` again")
 }
 
 pub(super) fn report_base64(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
-    let label = Label::new(facts.first_line(at), "not valid base64");
-    Diagnostic::new(
-        &RULE,
+    RULE.finding(
         "part declared as base64 that is not valid base64",
-        label,
+        facts.first_line(at),
+        "not valid base64",
     )
     .note(
         "Python skips characters that are not base64; if the result is not valid either, it \
@@ -28,22 +30,20 @@ pub(super) fn report_base64(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
 }
 
 pub(super) fn report_uuencode(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
-    let label = Label::new(facts.first_line(at), "not valid uuencode");
-    Diagnostic::new(
-        &RULE,
+    RULE.finding(
         "part declared as uuencode that is not valid uuencode",
-        label,
+        facts.first_line(at),
+        "not valid uuencode",
     )
     .note("Python cannot decode it, and uses the part unchanged")
     .help("encode the part again, or send it in base64")
 }
 
 pub(super) fn report_mangled(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
-    let label = Label::new(facts.first_line(at), "not ASCII");
-    Diagnostic::new(
-        &RULE,
+    RULE.finding(
         "non-ASCII text in a MIME part without an encoding",
-        label,
+        facts.first_line(at),
+        "not ASCII",
     )
     .note(
         "Python reads a MIME part without `Content-Transfer-Encoding` as ASCII, regardless of \

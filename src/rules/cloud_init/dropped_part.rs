@@ -1,7 +1,7 @@
 //! `dropped-part`: a part that cloud-init drops, or that makes it drop all user-data.
 
 use super::UserDataFacts;
-use crate::diagnostic::{Diagnostic, Label, Severity};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::merge::patch::{Failure, Member, Reason};
 use crate::source::Span;
 use crate::system::cloud_init::part::{ContainerFault, ContentFault, FaultCost};
@@ -55,7 +55,7 @@ fn report(
         why,
         help,
     } = message;
-    let finding = Diagnostic::new(&RULE, message, Label::new(facts.first_line(at), label));
+    let finding = RULE.finding(message, facts.first_line(at), label);
     why.into_iter()
         .fold(finding, Diagnostic::note)
         .note(consequence(cost))

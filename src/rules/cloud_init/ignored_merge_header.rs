@@ -1,7 +1,7 @@
 //! `ignored-merge-header`: merge header that cloud-init ignores.
 
 use super::UserDataFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::system::cloud_init::part::Carrier;
 
@@ -15,7 +15,7 @@ super::super::rule!(
 pub(super) fn report_case(facts: &UserDataFacts<'_>, at: Span, expected: &str) -> Diagnostic {
     let written = facts.shown(at, facts.sources.slice(at));
     let message = format!("header `{written}` differs in case from the one that cloud-init reads");
-    Diagnostic::new(&RULE, message, Label::new(at, "ignored in this spelling"))
+    RULE.finding(message, at, "ignored in this spelling")
         .note("cloud-init compares this header case-sensitively, unlike other MIME parsers")
         .help(format!("write `{expected}`"))
         .about(written)
@@ -52,7 +52,7 @@ pub(super) fn report_carrier(facts: &UserDataFacts<'_>, at: Span, carrier: Carri
     };
     let written = facts.shown(at, facts.sources.slice(at));
     let message = format!("header `{written}` on {on} has no effect");
-    Diagnostic::new(&RULE, message, Label::new(at, "ignored"))
+    RULE.finding(message, at, "ignored")
         .note(why)
         .help(help)
         .about(written)

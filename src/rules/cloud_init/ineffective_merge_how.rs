@@ -2,7 +2,7 @@
 //! which it has no effect.
 
 use super::{SetFacts, mergeable};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::merge::cloud_init::{Dialect, SpecificationKeys};
 use crate::source::Span;
 use crate::system::cloud_init::part::{CloudPart, PartFaultKind, PartKind};
@@ -128,7 +128,8 @@ fn report(source: &PartSource<'_>, ineffective: &IneffectiveSpecification<'_>) -
         None => of_only(source.kind, ineffective.dialect),
         Some(_) => of_several(source.kind, ineffective.dialect),
     };
-    let finding = Diagnostic::new(&RULE, message, Label::new(ineffective.at, label))
+    let finding = RULE
+        .finding(message, ineffective.at, label)
         .note(note)
         .help(help);
     match (ineffective.dialect, ineffective.other) {

@@ -1,7 +1,7 @@
 //! `ineffective-merge-option`: merge option that has no effect because of other options.
 
 use super::{SetFacts, SpecifiedPart, option_at};
-use crate::diagnostic::{Diagnostic, Label, Severity};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::merge::cloud_init::{Class, Dialect, Request, Settings, Specification};
 use crate::source::Span;
 
@@ -75,7 +75,8 @@ fn report(dead: IneffectiveOption) -> Diagnostic {
         severity,
     } = dead;
     let message = format!("`{option}` of `{}` has no effect", class.as_str());
-    let finding = Diagnostic::new(&RULE, message, Label::new(at, "no effect"))
+    let finding = RULE
+        .finding(message, at, "no effect")
         .note(note)
         .help(help)
         .about(option);
@@ -92,7 +93,7 @@ fn report(dead: IneffectiveOption) -> Diagnostic {
 /// Finding in a secret part, without quoting it.
 fn report_hidden(dead: IneffectiveOption) -> Diagnostic {
     let message = format!("an option of `{}` has no effect", dead.class.as_str());
-    Diagnostic::new(&RULE, message, Label::new(dead.at, "no effect"))
+    RULE.finding(message, dead.at, "no effect")
 }
 
 const RECURSE: [&str; 3] = ["recurse_list", "recurse_array", "recurse_str"];

@@ -1,7 +1,7 @@
 //! `invalid-conf-d`: `conf_d` in `cloud.cfg` that is not a string.
 
 use super::SetFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::system::cloud_init::ConfD;
 
 super::super::rule!(
@@ -15,7 +15,8 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
         ConfD::NoText(at, kind) => (at, kind),
     };
     let message = format!("`conf_d` is {kind}, not the name of a folder");
-    let finding = Diagnostic::new(&RULE, message, Label::new(at, "expected a string"))
+    let finding = RULE
+        .finding(message, at, "expected a string")
         .note("cloud-init fails when it reads this")
         .help("set it to one folder, or remove it to use `cloud.cfg.d`");
     found.push(finding);

@@ -1,7 +1,7 @@
 //! `leaked-merge-type`: `merge_type` beside `merge_how` stays in the data.
 
 use super::{SetFacts, mergeable};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::merge::cloud_init::Dialect;
 use crate::system::cloud_init::part::CloudPart;
 
@@ -44,7 +44,7 @@ fn report(part: &CloudPart, is_user_data: bool) -> Option<Diagnostic> {
         )
     };
     Some(
-        Diagnostic::new(&RULE, message, Label::new(leaked.span, label))
+        RULE.finding(message, leaked.span, label)
             .related(effective.span, "this specification is used")
             .note(note)
             .help("remove `merge_type`"),

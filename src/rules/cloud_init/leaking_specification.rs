@@ -2,7 +2,7 @@
 //! sources are combined.
 
 use super::SetFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 use crate::merge;
 use crate::merge::cloud_init::{Class, Dialect, Fact, Kept, SpecificationKeys};
@@ -70,7 +70,7 @@ fn report(facts: &SetFacts<'_>, doc: DocId, source: &PartSource<'_>) -> Option<D
     } else {
         "remove it: it does not affect how the patch is applied"
     };
-    let finding = Diagnostic::new(&RULE, message, Label::new(key.span, "not removed"));
+    let finding = RULE.finding(message, key.span, "not removed");
     let document = facts.facts.graph.recipe(doc).key.clone();
     Some(finding.note(note).help(help).about(name).document(document))
 }

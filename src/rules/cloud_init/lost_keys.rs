@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::lost_value::is_specification;
 use super::merged_document::MergedDocument;
-use crate::diagnostic::{Diagnostic, Label, Severity};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::merge::cloud_init::{Class, Dialect, Fact, Notice, Replaced, lost_items};
 use crate::source::Span;
 use crate::yaml::Node;
@@ -63,8 +63,8 @@ pub(super) fn report(
         .map_or("a list or key".to_owned(), |place| format!("`{place}`"));
     let loss = Loss::of(merged, notice);
     let message = format!("{what} of {} is lost: {}", loss.loser, loss.reason());
-    let label = Label::new(loss.overriding, "overrides the lost value");
-    let finding = Diagnostic::new(&RULE, message, label)
+    let finding = RULE
+        .finding(message, loss.overriding, "overrides the lost value")
         .related(merged.facts.first_line(loss.losing), "lost")
         .note(explanation(merged))
         .help(help(merged, notice, &loss, joining))

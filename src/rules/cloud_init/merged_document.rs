@@ -8,7 +8,7 @@ use super::{
     SetFacts, displaced_value, exploded_value, lost_keys, lost_value, null_without_delete,
     replaced_by_index, unmerged_part,
 };
-use crate::diagnostic::{Diagnostic, Label, Rule};
+use crate::diagnostic::{Diagnostic, Rule};
 use crate::graph::DocId;
 use crate::merge;
 use crate::merge::cloud_init::{Class, Dialect, Fact, Notice, Specification, lacks};
@@ -194,7 +194,7 @@ impl<'a> MergedDocument<'a> {
         [label, old_label]: [&str; 2],
     ) -> Diagnostic {
         let at = self.at(&notice.place, notice.at);
-        Diagnostic::new(rule, message, Label::new(at, label))
+        rule.finding(message, at, label)
             .related(self.facts.first_line(notice.old), old_label)
             .about(self.shown(&notice.place).unwrap_or_default())
     }

@@ -1,7 +1,7 @@
 //! `missing-merge-class`: merge specification without a required class.
 
 use super::{SetFacts, SpecifiedPart, mergeable, option_at};
-use crate::diagnostic::{Diagnostic, Label, Severity};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::merge::cloud_init::{Class, Dialect, Request};
 use crate::source::Span;
 
@@ -56,7 +56,8 @@ fn without_dict(dialect: Dialect, specified: &SpecifiedPart<'_>) -> Option<Diagn
         .requests
         .iter()
         .find_map(swallowed_dict);
-    let finding = Diagnostic::new(&RULE, message, Label::new(first_line(specified, at), label))
+    let finding = RULE
+        .finding(message, first_line(specified, at), label)
         .note(
             "a part is a mapping at the top level, and a merge specification replaces the default \
              completely: without `dict` cloud-init silently ignores the whole part",
@@ -105,7 +106,8 @@ fn unreached(specified: &SpecifiedPart<'_>, dict: &Request) -> Vec<Diagnostic> {
     let word = |(at, class, what): (Span, Class, &str)| {
         let class = class.as_str();
         let message = format!("`dict` merges {what}, but the class `{class}` is missing");
-        let finding = Diagnostic::new(&RULE, message, Label::new(at, format!("needs `{class}`")))
+        let finding = RULE
+            .finding(message, at, format!("needs `{class}`"))
             .note(format!(
                 "classes that are not listed are not used: existing {what} are kept unchanged, and \
                  the {what} of the part are lost"

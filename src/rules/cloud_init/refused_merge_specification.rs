@@ -2,7 +2,7 @@
 //! rejects.
 
 use super::{SetFacts, SpecifiedPart};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::merge::cloud_init::{Dialect, Settings};
 use crate::system::cloud_init::schema::violations;
 
@@ -38,12 +38,11 @@ fn report(specified: &SpecifiedPart<'_>) -> Option<Diagnostic> {
     let data = &specified.part.data;
     let violation = violations(data).into_iter().next()?;
     let key = violation.location.first_key()?;
-    let label = Label::new(violation.span(data), "not allowed by cloud-init's schema");
     Some(
-        Diagnostic::new(
-            &RULE,
+        RULE.finding(
             format!("`{key}` has a form that cloud-init's schema rejects"),
-            label,
+            violation.span(data),
+            "not allowed by cloud-init's schema",
         )
         .note("cloud-init still uses it, and logs a warning at boot")
         .help(

@@ -1,7 +1,7 @@
 //! `remote-include`: a part that is fetched from a remote URL.
 
 use super::UserDataFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 super::super::rule!(
@@ -11,11 +11,10 @@ super::super::rule!(
 );
 
 pub(super) fn report(facts: &UserDataFacts<'_>, at: Span) -> Diagnostic {
-    let label = Label::new(facts.first_line(at), "not in the repository");
-    Diagnostic::new(
-        &RULE,
+    RULE.finding(
         "included file that is fetched at boot and unknown to layercake",
-        label,
+        facts.first_line(at),
+        "not in the repository",
     )
     .note(
         "layercake merges without its content; if it cannot be fetched, cloud-init drops all \

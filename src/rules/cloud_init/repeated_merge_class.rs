@@ -1,7 +1,7 @@
 //! `repeated-merge-class`: duplicate merge class.
 
 use super::SetFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 
 super::super::rule!(
     "repeated-merge-class",
@@ -15,11 +15,7 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
         for (dead, first) in specified.specification.dead() {
             let class = first.class.as_str();
             let message = format!("duplicate merge class `{class}`");
-            let finding = Diagnostic::new(
-                &RULE,
-                message,
-                Label::new(dead.at, "ignored"),
-            )
+            let finding = RULE.finding(message, dead.at, "ignored")
             .related(first.at, "this one is used")
             .note(
                 "only the first of each class is used, with its own options; the specification in \

@@ -38,7 +38,7 @@ fn no_texts(request: &Request) -> Vec<Diagnostic> {
     let class = request.class.as_str();
     let report = |kind: &str, at: Span| {
         let message = format!("an option of `{class}` is {kind}, not a string");
-        Diagnostic::new(&RULE, message, Label::new(at, "ignored by cloud-init"))
+        RULE.finding(message, at, "ignored by cloud-init")
             .note("cloud-init silently ignores it")
             .help("write the options as one list of strings")
             .about(class)

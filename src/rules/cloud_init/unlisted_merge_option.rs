@@ -1,7 +1,7 @@
 //! `unlisted-merge-option`: options of a merge class given as a string instead of a list.
 
 use super::{SetFacts, SpecifiedPart};
-use crate::diagnostic::{Diagnostic, Label, TextEdit};
+use crate::diagnostic::{Diagnostic, TextEdit};
 use crate::merge::cloud_init::{Dialect, Request, Settings};
 use crate::source::{SourceMap, Spanned};
 use std::sync::Arc;
@@ -42,9 +42,10 @@ struct Wording<'a> {
 impl Wording<'_> {
     fn finding(&self) -> Diagnostic {
         let class = self.request.class.as_str();
-        let label = Label::new(self.text.span, "searched for option names");
         let message = format!("the options of `{class}` are a string, not a list");
-        let finding = Diagnostic::new(&RULE, message, label).about(class);
+        let finding = RULE
+            .finding(message, self.text.span, "searched for option names")
+            .about(class);
         if self.specified.is_secret() {
             return finding.note(WHY).help("write a list of options");
         }

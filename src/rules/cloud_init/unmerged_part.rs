@@ -1,7 +1,7 @@
 //! `unmerged-part`: a part that cannot be merged.
 
 use super::merged_document::MergedDocument;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::merge::Failure;
 use crate::merge::cloud_init::{self, Class, FailureKind, ShapeFault, SpecificationKeys};
 use crate::merge::patch::{self, Member, Reason};
@@ -108,12 +108,15 @@ fn report_mapping(
         "`{}` cannot be merged: `{name}` is a mapping, not a string or a list",
         merged.name()
     );
-    let label = Label::new(merged.facts.first_line(key.span), "the merge specification");
-    Diagnostic::new(&RULE, message, label)
-        .note("cloud-init reads each key of the mapping as a merge class")
-        .note(cost(merged))
-        .help(help)
-        .about("merge_how")
+    RULE.finding(
+        message,
+        merged.facts.first_line(key.span),
+        "the merge specification",
+    )
+    .note("cloud-init reads each key of the mapping as a merge class")
+    .note(cost(merged))
+    .help(help)
+    .about("merge_how")
 }
 
 /// Specification that a mapping was probably meant to be.
@@ -156,7 +159,7 @@ fn report_specification(
 ) -> Diagnostic {
     let message = format!("`{}` cannot be merged: {what}", merged.name());
     let at = merged.facts.first_line(failure.at);
-    Diagnostic::new(&RULE, message, Label::new(at, "the merge specification"))
+    RULE.finding(message, at, "the merge specification")
         .note(cost(merged))
         .about("merge_how")
 }
@@ -173,14 +176,10 @@ fn report_values(
         Some(place) => format!("`{}` cannot be merged: at `{place}` {what}", merged.name()),
         None => format!("`{}` cannot be merged: {what}", merged.name()),
     };
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(merged.at(place, at), "type mismatch"),
-    )
-    .related(merged.facts.first_line(old), "the existing value")
-    .note(cost(merged))
-    .about(shown.unwrap_or_default())
+    RULE.finding(message, merged.at(place, at), "type mismatch")
+        .related(merged.facts.first_line(old), "the existing value")
+        .note(cost(merged))
+        .about(shown.unwrap_or_default())
 }
 
 /// Effect of the failure in cloud-init (`cloud-init.md` 9).
@@ -233,8 +232,7 @@ fn report_patch(merged: &MergedDocument<'_>, failure: &patch::Failure) -> Diagno
         .map(|operation| format!(" at {operation}"))
         .unwrap_or_default();
     let message = format!("`{}` cannot be applied{at}: {what}", merged.name());
-    let label = Label::new(at_failure, "fails here");
-    let finding = Diagnostic::new(&RULE, message, label);
+    let finding = RULE.finding(message, at_failure, "fails here");
     let finding = if let Reason::Different { found } = failure.reason {
         finding.related(merged.facts.first_line(found), "the actual value")
     } else {

@@ -1,7 +1,7 @@
 //! `unrecognized-part`: a part that cloud-init does not recognize.
 
 use super::UserDataFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::system::cloud_init::part::{Carrier, PartResemblance};
 
@@ -79,7 +79,7 @@ pub(super) fn report_text(
                 .to_owned(),
         },
     };
-    Diagnostic::new(&RULE, message, Label::new(facts.first_line(at), label))
+    RULE.finding(message, facts.first_line(at), label)
         .note(note)
         .help(help)
 }
@@ -111,14 +111,10 @@ fn content_type(facts: &UserDataFacts<'_>, at: Span, boundary: &str) -> String {
 pub(super) fn report_type(facts: &UserDataFacts<'_>, at: Span, name: &str) -> Diagnostic {
     let name = facts.shown(at, name);
     let message = format!("unknown content type `{name}`");
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(facts.first_line(at), "the part with this type"),
-    )
-    .note("cloud-init ignores the whole part")
-    .help("use the type `text/cloud-config`, or remove the part")
-    .about(name)
+    RULE.finding(message, facts.first_line(at), "the part with this type")
+        .note("cloud-init ignores the whole part")
+        .help("use the type `text/cloud-config`, or remove the part")
+        .about(name)
 }
 
 /// Finding for a container inside an archive or a compressed part.
@@ -131,20 +127,19 @@ pub(super) fn report_nested(facts: &UserDataFacts<'_>, at: Span, carrier: Carrie
         Carrier::JsonPatch => "a JSON patch",
     };
     let message = format!("{what} nested where cloud-init does not unpack it");
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(facts.first_line(at), "not unpacked"),
-    )
-    .note("cloud-init does not unpack the content of archives and compressed parts further")
-    .help("move its parts one level up")
+    RULE.finding(message, facts.first_line(at), "not unpacked")
+        .note("cloud-init does not unpack the content of archives and compressed parts further")
+        .help("move its parts one level up")
 }
 
 /// Finding for an invalid entry of an archive.
 pub(super) fn report_entry(facts: &UserDataFacts<'_>, at: Span, found: &str) -> Diagnostic {
     let message = format!("an entry of a `#cloud-config-archive` is {found}");
-    let label = Label::new(facts.first_line(at), "neither a string nor a mapping");
-    Diagnostic::new(&RULE, message, label)
-        .note("cloud-init ignores the entry")
-        .help("write a mapping with `type` and `content`")
+    RULE.finding(
+        message,
+        facts.first_line(at),
+        "neither a string nor a mapping",
+    )
+    .note("cloud-init ignores the entry")
+    .help("write a mapping with `type` and `content`")
 }

@@ -1,7 +1,7 @@
 //! `unused-conf-d`: `conf.d` files that `cloud.cfg` disables.
 
 use super::SetFacts;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::system::cloud_init::{ConfD, SourceKind};
 
 super::super::rule!(
@@ -23,7 +23,8 @@ fn check(facts: &SetFacts<'_>, found: &mut Vec<Diagnostic>) {
         return;
     };
     let message = format!("the files of `conf.d` in `{}` are not read", facts.set.name);
-    let finding = Diagnostic::new(&RULE, message, Label::new(by, "disabled here"))
+    let finding = RULE
+        .finding(message, by, "disabled here")
         .related(facts.facts.first_line(first.at), "one of them")
         .note("an empty `conf_d` in `cloud.cfg` disables the folder `conf.d`")
         .help("remove `conf_d` to use `cloud.cfg.d`, or remove `conf-d` from the set");

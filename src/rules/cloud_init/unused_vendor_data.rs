@@ -1,7 +1,7 @@
 //! `unused-vendor-data`: vendor-data that is disabled.
 
 use super::SetFacts;
-use crate::diagnostic::{Diagnostic, Label, Severity};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::Span;
 use crate::system::cloud_init::part::CloudPart;
 use crate::system::cloud_init::{DisabledPart, SourceKind, UnusedVendorData, WhyUnused};
@@ -34,15 +34,11 @@ fn report_part(facts: &SetFacts<'_>, disabled: &DisabledPart<'_>) -> Diagnostic 
         "part of vendor-data that is not used in `{}`",
         facts.set.name
     );
-    Diagnostic::new(
-        &RULE,
-        message,
-        Label::new(part.at, "its content type is disabled"),
-    )
-    .related(facts.facts.first_line(*by), "disabled here")
-    .note("cloud-init passes over vendor-data of the types in `disabled_handlers`")
-    .help("remove the type from `disabled_handlers`, or remove the part from the set")
-    .document(part.key.clone())
+    RULE.finding(message, part.at, "its content type is disabled")
+        .related(facts.facts.first_line(*by), "disabled here")
+        .note("cloud-init passes over vendor-data of the types in `disabled_handlers`")
+        .help("remove the type from `disabled_handlers`, or remove the part from the set")
+        .document(part.key.clone())
 }
 
 fn report(facts: &SetFacts<'_>, unused: &UnusedVendorData) -> Option<Diagnostic> {
@@ -68,7 +64,7 @@ fn report(facts: &SetFacts<'_>, unused: &UnusedVendorData) -> Option<Diagnostic>
         "{name} of `{}` is not used: it is not enabled",
         facts.set.name
     );
-    let finding = Diagnostic::new(&RULE, message, Label::new(first.at, "not used"));
+    let finding = RULE.finding(message, first.at, "not used");
     let finding = match by {
         Some(by) => finding.related(facts.facts.first_line(by), "this is not true"),
         None => finding,
@@ -96,8 +92,8 @@ fn report_handlers(
     first: &CloudPart,
 ) -> Diagnostic {
     let message = format!("`{key}.disabled_handlers` is {kind}, not a list");
-    let label = Label::new(facts.facts.first_line(at), "expected a list");
-    let finding = Diagnostic::new(&RULE, message, label)
+    let finding = RULE
+        .finding(message, facts.facts.first_line(at), "expected a list")
         .related(first.at, "not used")
         .note("cloud-init fails when it compares the content type of a part with it")
         .help("write a list of content types, such as `[text/x-shellscript]`")
