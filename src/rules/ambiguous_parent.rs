@@ -2,7 +2,7 @@
 //! parentSelector.
 
 use super::{SiteFacts, of_layer};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 use crate::system::deckhand::Matches;
 
@@ -15,13 +15,14 @@ super::rule!(
 
 pub(super) fn report(facts: &SiteFacts<'_>, child: DocId, candidates: &Matches) -> Diagnostic {
     let document = facts.document(child);
-    let label = Label::new(
-        facts.selector(child).span,
-        "more than one document has these labels",
-    );
     let title = facts.name(child);
     let message = format!("several documents match the parentSelector of `{title}`");
-    let mut diagnostic = Diagnostic::new(&RULE, message, label)
+    let mut diagnostic = RULE
+        .finding(
+            message,
+            facts.selector(child).span,
+            "more than one document has these labels",
+        )
         .note("Deckhand refuses the whole site; layercake uses the first one as the parent")
         .help("give the parent a label that is unique in its layer, and select that label")
         .document(document.key.clone());

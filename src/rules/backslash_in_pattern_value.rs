@@ -14,10 +14,9 @@ super::rule!(
 
 /// A value that Deckhand refuses is reported by `invalid-substitution`.
 pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem, value: Span) -> Diagnostic {
-    let name = facts.name(problem.doc);
-    let path = facts.destination_path(problem.doc, problem.at);
+    let destination = facts.destination(problem);
     let message =
-        format!("the value that a pattern inserts into `{path}` of `{name}` contains a backslash");
+        format!("the value that a pattern inserts into {destination} contains a backslash");
     RULE.finding(
         message,
         problem.at,

@@ -17,11 +17,10 @@ pub(super) fn report(
     value: Span,
     texts: Option<&PatternTexts>,
 ) -> Diagnostic {
-    let name = facts.name(problem.doc);
-    let path = facts.destination_path(problem.doc, problem.at);
+    let destination = facts.destination(problem);
     // For a secret, report only that it is not a string.
     let found = texts.map_or("a value that is not a string", |texts| texts.found);
-    let message = format!("a pattern inserts {found} into the string `{path}` of `{name}`");
+    let message = format!("a pattern inserts {found} into the string {destination}");
     RULE.finding(message, problem.at, label(texts))
         .related(
             facts.first_line(value),

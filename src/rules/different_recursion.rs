@@ -12,9 +12,8 @@ super::rule!(
 );
 
 pub(super) fn report(facts: &SiteFacts<'_>, problem: &Problem, text: Span) -> Diagnostic {
-    let name = facts.name(problem.doc);
-    let path = facts.destination_path(problem.doc, problem.at);
-    let message = format!("Deckhand skips strings in `{path}` of `{name}` that a pattern matches");
+    let destination = facts.destination(problem);
+    let message = format!("Deckhand skips strings in {destination} that a pattern matches");
     RULE.finding(
         message,
         problem.at,

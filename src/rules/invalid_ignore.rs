@@ -2,7 +2,7 @@
 
 use super::did_you_mean::comment_edit;
 use super::{FileFacts, RULES, find, ignorable};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::ignore::{Malformed, RuleName};
 use crate::near::nearest;
 use crate::source::Span;
@@ -60,8 +60,12 @@ fn report_name(facts: &FileFacts<'_>, name: &RuleName) -> Diagnostic {
     let text = &name.text;
     if find(text).is_some() {
         let message = format!("`{text}` cannot be ignored by a comment");
-        let label = Label::new(name.span, "these findings have no location in a file");
-        return Diagnostic::new(&RULE, message, label)
+        return RULE
+            .finding(
+                message,
+                name.span,
+                "these findings have no location in a file",
+            )
             .about(text)
             .help("remove it");
     }

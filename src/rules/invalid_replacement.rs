@@ -1,7 +1,7 @@
 //! `invalid-replacement`: replacement that Deckhand refuses.
 
 use super::{REFUSED, SiteFacts, of_layer};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::graph::DocId;
 
 super::rule!("invalid-replacement", Error [Refused, Absence], "replacement that Deckhand refuses", was "P005");
@@ -28,12 +28,13 @@ pub(super) fn report_of_another(facts: &SiteFacts<'_>, doc: DocId, parent: DocId
     let other = facts.document(parent);
     let title = facts.name(doc);
     let wanted = facts.name(parent);
-    let label = Label::new(
-        document.name_span,
-        format!("must be `{wanted}`, the name of its parent"),
-    );
     let message = format!("replacement `{title}` has a different name than its parent `{wanted}`");
-    let diagnostic = Diagnostic::new(&RULE, message, label)
+    let diagnostic = RULE
+        .finding(
+            message,
+            document.name_span,
+            format!("must be `{wanted}`, the name of its parent"),
+        )
         .note(REFUSED)
         .related(
             facts.label(parent, doc),

@@ -93,9 +93,8 @@ fn report_group(facts: &SiteFacts<'_>, problem: &Problem, group: i64) -> Diagnos
 }
 
 fn report_destination(facts: &SiteFacts<'_>, problem: &Problem, error: &WalkError) -> Diagnostic {
-    let name = facts.name(problem.doc);
-    let path = facts.destination_path(problem.doc, problem.at);
-    let message = format!("a substitution cannot write to `{path}` of `{name}`");
+    let destination = facts.destination(problem);
+    let message = format!("a substitution cannot write to {destination}");
     RULE.finding(message, problem.at, error.to_string())
         .note(DESTINATION_SKIPPED)
         .help(help_for(error))
@@ -141,9 +140,8 @@ fn report_target(
     target: Span,
     found: &str,
 ) -> Diagnostic {
-    let name = facts.name(problem.doc);
-    let path = facts.destination_path(problem.doc, problem.at);
-    let message = format!("the pattern for `{path}` of `{name}` is applied to {found}");
+    let destination = facts.destination(problem);
+    let message = format!("the pattern for {destination} is applied to {found}");
     RULE.finding(message, problem.at, "patterns apply to strings only")
         .related(
             facts.first_line(target),
@@ -153,9 +151,8 @@ fn report_target(
 }
 
 pub(super) fn report_template(facts: &SiteFacts<'_>, problem: &Problem) -> Diagnostic {
-    let name = facts.name(problem.doc);
-    let path = facts.destination_path(problem.doc, problem.at);
-    let message = format!("a pattern cannot insert its value into `{path}` of `{name}`");
+    let destination = facts.destination(problem);
+    let message = format!("a pattern cannot insert its value into {destination}");
     let values = facts
         .rendered
         .problems_of(problem.doc)

@@ -661,6 +661,12 @@ impl SiteFacts<'_> {
         }
     }
 
+    /// Names the destination of a substitution: its path and its document.
+    pub(crate) fn destination(&self, problem: &render::Problem) -> String {
+        let path = self.destination_path(problem.doc, problem.at);
+        format!("`{path}` of `{}`", self.name(problem.doc))
+    }
+
     /// Path of a substitution's destination as written; `at` is the span of the path or of the
     /// pattern beside it.
     pub(crate) fn destination_path(&self, doc: DocId, at: Span) -> &str {

@@ -2,7 +2,7 @@
 
 use super::reach::Limit;
 use super::{Gates, ReachedEdit};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 
 super::rule!(
     "reach-over-limit",
@@ -41,8 +41,8 @@ fn report(
     } else {
         format!("this edit of `{name}` changes {count} {what}; at most {most} allowed")
     };
-    let label = Label::new(reach.edit.at(), reached.label());
-    let mut finding = Diagnostic::new(&RULE, message, label)
+    let mut finding = RULE
+        .finding(message, reach.edit.at(), reached.label())
         .help("make the change in a layer that fewer sites use, or raise the limit for this run");
     finding.documents = reached.documents();
     finding.sites.clone_from(&reach.sites);

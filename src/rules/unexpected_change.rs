@@ -2,7 +2,7 @@
 
 use super::{ExpectedUnchanged, Gates, ReachedEdit};
 use crate::compare::Change;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::edit::EditKind;
 
 super::rule!(
@@ -33,8 +33,8 @@ pub(super) fn check(reached: &ReachedEdit<'_>, gates: &Gates) -> Option<Diagnost
         _ => "changes",
     };
     let message = format!("this edit of `{name}` {verb} {count} expected to stay unchanged");
-    let label = Label::new(reached.reach.edit.at(), reached.label());
-    let mut finding = Diagnostic::new(&RULE, message, label)
+    let mut finding = RULE
+        .finding(message, reached.reach.edit.at(), reached.label())
         .help("revert the edit, or narrow the expectation: `--expect-unchanged=GLOB`");
     finding.documents = reached.documents();
     finding.sites = changed
