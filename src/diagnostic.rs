@@ -469,8 +469,8 @@ impl Diagnostic {
 
     /// Adds an affected document.
     #[must_use]
-    pub fn document(mut self, key: DocKey) -> Self {
-        self.documents.push(key);
+    pub fn document(mut self, key: impl Into<DocKey>) -> Self {
+        self.documents.push(key.into());
         self
     }
 }

@@ -29,6 +29,6 @@ pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId, replaced: DocId) -> Diag
         "make `{title}` {} concrete: `abstract: false`",
         of_layer(&document.key)
     ))
-    .document(document.key.clone())
-    .document(other.key.clone())
+    .document(&document.key)
+    .document(&other.key)
 }

@@ -35,7 +35,7 @@ pub(super) fn report(facts: &FileFacts<'_>, at: Span, used: Span, other: Span) -
         .iter()
         .find(|document| document.span.contains(at))
     {
-        Some(document) => finding.document(document.key.clone()),
+        Some(document) => finding.document(&document.key),
         None => finding,
     }
 }

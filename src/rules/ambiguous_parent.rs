@@ -25,13 +25,13 @@ pub(super) fn report(facts: &SiteFacts<'_>, child: DocId, candidates: &Matches) 
         )
         .note("Deckhand refuses the whole site; layercake uses the first one as the parent")
         .help("give the parent a label that is unique in its layer, and select that label")
-        .document(document.key.clone());
+        .document(&document.key);
     for candidate in &candidates.first {
         let key = &facts.document(*candidate).key;
         let found = format!("matches `{}` {}", facts.name(*candidate), of_layer(key));
         diagnostic = diagnostic
             .related(facts.label(*candidate, child), found)
-            .document(key.clone());
+            .document(key);
     }
     match candidates.more {
         0 => diagnostic,

@@ -26,6 +26,6 @@ pub(super) fn found<'f>(facts: &'f SiteFacts<'_>) -> impl Iterator<Item = Diagno
             let message = format!("no manifest deploys the chart `{}`", facts.name(doc));
             RULE.finding(message, document.name_span, "rendered, but never applied")
                 .help("add it to a chart group, make it abstract, or remove it")
-                .document(document.key.clone())
+                .document(&document.key)
         })
 }

@@ -32,8 +32,8 @@ pub(super) fn report(facts: &SiteFacts<'_>, child: DocId, parent: DocId) -> Diag
             "remove the label from `{control}`; if it is meant to be a parent, its \
              `metadata.schema` must be `metadata/Document/v1`"
         ))
-        .document(facts.document(child).key.clone())
-        .document(facts.document(parent).key.clone());
+        .document(&facts.document(child).key)
+        .document(&facts.document(parent).key);
     match facts.site.parent(child) {
         Some(_) => diagnostic,
         None => diagnostic

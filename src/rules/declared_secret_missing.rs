@@ -98,7 +98,7 @@ fn report(facts: &SiteFacts<'_>, catalog: DocId, missing: &[&Declared]) -> Diagn
             "Pegleg or Promenade generates them when the site is deployed; no document reads them",
         )
         .help("generate them, or remove unneeded entries from the catalog")
-        .document(document.key.clone());
+        .document(&document.key);
     if others.is_empty() {
         return diagnostic;
     }

@@ -49,7 +49,7 @@ pub(super) fn report(facts: &SiteFacts<'_>, cycle: &[Edge]) -> Diagnostic {
         more => diagnostic.note(format!("{more} more steps lead back to {first_name}")),
     };
     cycle.iter().fold(diagnostic, |diagnostic, edge| {
-        diagnostic.document(facts.document(edge.doc).key.clone())
+        diagnostic.document(&facts.document(edge.doc).key)
     })
 }
 

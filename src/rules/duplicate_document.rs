@@ -25,5 +25,5 @@ pub(super) fn report(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagn
     .related(earlier.name_span, "first defined here")
     .note(REFUSED)
     .help("remove one of them, or rename it")
-    .document(key.clone())
+    .document(key)
 }

@@ -30,7 +30,7 @@ pub(super) fn report(facts: &FileFacts<'_>, at: Span, first: Span) -> Diagnostic
         .iter()
         .find(|document| document.span.contains(at));
     match document {
-        Some(document) => diagnostic.document(document.key.clone()),
+        Some(document) => diagnostic.document(&document.key),
         None => diagnostic,
     }
 }

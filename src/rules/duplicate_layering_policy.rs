@@ -24,6 +24,6 @@ pub(super) fn report(facts: &SiteFacts<'_>, used: DocId, extra: DocId) -> Diagno
              order",
         )
         .help("keep one of them")
-        .document(document.key.clone())
-        .document(policy.key.clone())
+        .document(&document.key)
+        .document(&policy.key)
 }

@@ -21,8 +21,8 @@ pub(super) fn report(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagn
             earlier.name_span,
             format!("the other, {}", of_layer(&earlier.key)),
         )
-        .document(document.key.clone())
-        .document(earlier.key.clone());
+        .document(&document.key)
+        .document(&earlier.key);
     let parent = facts.site.parent(again);
     match parent.filter(|parent| facts.site.parent(first) == Some(*parent)) {
         Some(parent) => diagnostic

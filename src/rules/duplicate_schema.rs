@@ -59,7 +59,5 @@ pub(super) fn report(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagn
     } else {
         finding.note("the first one is used; the other one validates nothing")
     };
-    finding
-        .help("remove one of them")
-        .document(document.key.clone())
+    finding.help("remove one of them").document(&document.key)
 }

@@ -120,5 +120,5 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, lost: &EmptyOverride) -> Diagnostic
         .note("null replaces the inherited value, as every value that is not a mapping does")
         .help("write the value or remove the key; write `null` if this is intended")
         .about(place)
-        .document(facts.document(doc).key.clone())
+        .document(&facts.document(doc).key)
 }

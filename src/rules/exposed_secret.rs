@@ -34,5 +34,5 @@ pub(crate) fn report_exposed(exposed: &Exposed<'_>) -> Diagnostic {
     RULE.finding(message, exposed.at, label)
         .note(note)
         .help("undo this change, or replace the secret everywhere it is used")
-        .document(exposed.head.key.clone())
+        .document(&exposed.head.key)
 }

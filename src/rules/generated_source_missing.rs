@@ -57,7 +57,7 @@ pub(super) fn report(facts: &SiteFacts<'_>, missing: &[GeneratedSource]) -> Diag
     users.sort_unstable();
     users.dedup();
     users.into_iter().fold(diagnostic, |diagnostic, user| {
-        diagnostic.document(facts.document(user).key.clone())
+        diagnostic.document(&facts.document(user).key)
     })
 }
 

@@ -256,7 +256,7 @@ fn report(
         ))
         .help(help)
         .about(missing.join(" "))
-        .document(document.key.clone())
+        .document(&document.key)
 }
 
 fn quoted(keys: &[&str]) -> String {

@@ -223,5 +223,5 @@ fn report(
     diagnostic
         .note("actions are applied in order, each to the result of the previous one")
         .help("remove it, or correct its path or its position in the list")
-        .document(facts.document(doc).key.clone())
+        .document(&facts.document(doc).key)
 }

@@ -153,5 +153,5 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, repeated: &RepeatedValue) -> Diagno
     .note("if the parent changes, this document keeps the old value")
     .help("remove the override, unless the value must not follow the parent")
     .about(place)
-    .document(facts.document(doc).key.clone())
+    .document(&facts.document(doc).key)
 }

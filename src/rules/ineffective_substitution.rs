@@ -76,5 +76,5 @@ fn report(
         .note("a reader of the replaced value cannot see that it has no effect")
         .help("remove the replaced value or use a placeholder, or remove the substitution")
         .about(text)
-        .document(facts.document(doc).key.clone())
+        .document(&facts.document(doc).key)
 }

@@ -32,7 +32,7 @@ pub(super) fn report_fault(at: Span, output: &DocKey, says: &str) -> Diagnostic 
         "internal error: the causes of `{}` are wrong",
         title(output)
     );
-    finding(&message, Label::new(at, says)).document(output.clone())
+    finding(&message, Label::new(at, says)).document(output)
 }
 
 pub(super) fn report_file(at: Span) -> Diagnostic {
@@ -58,7 +58,7 @@ pub(super) fn report_document(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
             Outcome::Ready(_) => false,
         })
         .collect();
-    let failed = finding(&message, label).document(key(doc).clone());
+    let failed = finding(&message, label).document(key(doc));
     let shown = needing
         .iter()
         .take(MAX_RELATED_DOCUMENTS)

@@ -83,7 +83,7 @@ fn report(sources: &SourceMap, home: DefinitionPlace<'_>, problem: &GroupProblem
     let group = problem.group.as_deref().unwrap_or_default();
     let finding = finding.about(format!("{place} {group} {}", problem.fault.code()));
     match home {
-        DefinitionPlace::Schema(document) => finding.document(document.key.clone()),
+        DefinitionPlace::Schema(document) => finding.document(&document.key),
         DefinitionPlace::Configuration(_) => finding,
     }
 }

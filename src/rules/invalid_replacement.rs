@@ -20,7 +20,7 @@ pub(super) fn report_without_parent(facts: &SiteFacts<'_>, doc: DocId) -> Diagno
         "add a `parentSelector` that selects the `{title}` of a higher layer, and `actions`; \
              or remove `replacement: true`"
     ))
-    .document(document.key.clone())
+    .document(&document.key)
 }
 
 pub(super) fn report_of_another(facts: &SiteFacts<'_>, doc: DocId, parent: DocId) -> Diagnostic {
@@ -42,8 +42,8 @@ pub(super) fn report_of_another(facts: &SiteFacts<'_>, doc: DocId, parent: DocId
         )
         .related(other.name_span, "the parent's name")
         .help("give both the same name, or remove `replacement: true`")
-        .document(document.key.clone())
-        .document(other.key.clone());
+        .document(&document.key)
+        .document(&other.key);
     match document.replacement {
         Some(at) => diagnostic.related(at, "declared as a replacement here"),
         None => diagnostic,
@@ -66,8 +66,8 @@ pub(super) fn report_undeclared(facts: &SiteFacts<'_>, doc: DocId, parent: DocId
         format!("its parent, {}", of_layer(&other.key)),
     )
     .help("add `replacement: true` to its `metadata`, or rename one of them")
-    .document(document.key.clone())
-    .document(other.key.clone())
+    .document(&document.key)
+    .document(&other.key)
 }
 
 pub(super) fn report_shared_name(facts: &SiteFacts<'_>, first: DocId, again: DocId) -> Diagnostic {
@@ -92,6 +92,6 @@ pub(super) fn report_shared_name(facts: &SiteFacts<'_>, first: DocId, again: Doc
         format!("`{title}` {}", of_layer(&earlier.key)),
     )
     .help("rename one of them, or make the lower one replace the higher one")
-    .document(document.key.clone())
-    .document(earlier.key.clone())
+    .document(&document.key)
+    .document(&earlier.key)
 }

@@ -45,7 +45,7 @@ pub(super) fn finding(
 ) -> Diagnostic {
     rule.finding(message, problem.span, label)
         .about(problem.location.to_string())
-        .document(document.key.clone())
+        .document(&document.key)
 }
 
 fn report(document: &Document, problem: &SchemaProblem) -> Option<Diagnostic> {

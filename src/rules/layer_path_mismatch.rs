@@ -49,6 +49,6 @@ fn report(document: &Document, folder: &str) -> Option<Diagnostic> {
         .help(format!(
             "set the layer to `{folder}`, or move the document below `{layer_name}/`"
         ))
-        .document(document.key.clone()),
+        .document(&document.key),
     )
 }

@@ -100,5 +100,5 @@ fn report(
              changes all of them; layercake renders copies",
         )
         .help("write the value out instead of the alias")
-        .document(document.key.clone())
+        .document(&document.key)
 }

@@ -231,8 +231,8 @@ fn report(
             "Deckhand copies a substituted value one level deep and shares the deeper levels with \
              the source; layercake renders a copy",
         )
-        .document(document.key.clone())
-        .document(source.key.clone());
+        .document(&document.key)
+        .document(&source.key);
     let flags = if fix.is_some() {
         " (`lint --fix --unsafe-fixes` adds it)"
     } else {

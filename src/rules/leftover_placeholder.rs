@@ -188,7 +188,7 @@ fn report(facts: &SiteFacts<'_>, left: &LeftoverPlaceholder<'_>) -> Diagnostic {
         .related(pattern, "this pattern replaces it elsewhere")
         .help("substitute it here too, or write the value itself")
         .about(format!("{place} {word}"))
-        .document(facts.document(doc).key.clone())
+        .document(&facts.document(doc).key)
 }
 
 /// Destination that brought the string into the document or into one of its ancestors.

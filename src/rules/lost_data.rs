@@ -126,7 +126,7 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, lost: &[Location]) -> Diagnostic {
     diagnostic
         .note("a document with a parent is its parent's data, changed only by its actions")
         .help("add an action for it, e.g. `{method: merge, path: .}`, or remove it")
-        .document(document.key.clone())
+        .document(&document.key)
 }
 
 /// The key at `place`, or the first line of the value.

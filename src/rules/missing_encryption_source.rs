@@ -23,5 +23,5 @@ pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
              here, even where no document substitutes from this one",
         )
         .help("replace the reference with the secret, encrypted by Pegleg")
-        .document(document.key.clone())
+        .document(&document.key)
 }

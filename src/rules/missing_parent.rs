@@ -35,7 +35,7 @@ pub(super) fn report(facts: &SiteFacts<'_>, child: DocId) -> Diagnostic {
             Some(_) => "its actions are skipped, and it is rendered from its own data only",
             None => "Deckhand silently skips its actions and renders its own data only",
         })
-        .document(document.key.clone());
+        .document(&document.key);
     let diagnostic = with_absent(diagnostic, &document.key.schema, selector);
     if facts.are_shown && can_be_searched(facts, selector) {
         return with_reason(facts, child, selector, diagnostic);

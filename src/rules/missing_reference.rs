@@ -458,7 +458,7 @@ fn report(
             NeededBy::Reference,
         )
         .written_as([&**name])
-        .document(writer.clone());
+        .document(writer);
     let users = docs
         .iter()
         .map(|doc| &facts.document(*doc).key)
@@ -469,9 +469,7 @@ fn report(
         .map(|key| format!("`{}`", title(key)))
         .collect();
     let more = users.clone().count() - named.len();
-    let diagnostic = users.fold(diagnostic, |diagnostic, key| {
-        diagnostic.document(key.clone())
-    });
+    let diagnostic = users.fold(diagnostic, Diagnostic::document);
     let diagnostic = match (&named[..], more) {
         ([], _) => diagnostic,
         (_, 0) => diagnostic.note(format!("it is rendered in {}", named.join(", "))),

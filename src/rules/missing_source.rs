@@ -66,7 +66,7 @@ pub(super) fn report_document(
             NeededBy::Substitution,
         )
         .written_as([&*wanted.value])
-        .document(document.key.clone());
+        .document(&document.key);
     let diagnostic = with_severity(facts, diagnostic);
     if let Some(found) = of_abstract {
         return diagnostic

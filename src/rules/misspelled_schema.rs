@@ -39,7 +39,7 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, meant: &str) -> Diagnostic {
         meant,
         word_edit(facts.sources, document.schema_span, schema, meant),
     )
-    .document(document.key.clone())
+    .document(&document.key)
 }
 
 /// Documents whose schema is probably misspelled, with the schema that others name.

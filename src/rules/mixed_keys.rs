@@ -20,5 +20,5 @@ pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
              parent, and cannot sort these",
         )
         .help("quote the key, so that all keys of the mapping are strings")
-        .document(facts.document(doc).key.clone())
+        .document(&facts.document(doc).key)
 }

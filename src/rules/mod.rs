@@ -830,7 +830,7 @@ pub(crate) fn report_file(facts: &FileFacts<'_>) -> Vec<Diagnostic> {
             } else {
                 finding.about(subject_of(fault))
             };
-            finding.document(document.key.clone())
+            finding.document(&document.key)
         }));
     }
     let checks = wanted(facts.settings, |look| match (look, facts.holds) {
@@ -1438,7 +1438,7 @@ fn report_rendering(facts: &SiteFacts<'_>, problem: &render::Problem) -> Diagnos
             return internal_error::report_document(facts, problem.doc);
         }
     };
-    diagnostic.document(facts.document(problem.doc).key.clone())
+    diagnostic.document(&facts.document(problem.doc).key)
 }
 
 fn report_action(

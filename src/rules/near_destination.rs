@@ -135,5 +135,5 @@ pub(super) fn report(
     )
     .note("Deckhand silently creates the missing keys of a destination path")
     .did_you_mean(near, None)
-    .document(document.key.clone())
+    .document(&document.key)
 }

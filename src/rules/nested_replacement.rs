@@ -31,6 +31,6 @@ pub(super) fn report(facts: &SiteFacts<'_>, middle: DocId, last: DocId) -> Diagn
         )
         .note(note)
         .help("combine both into one replacement, or rename the one in the middle")
-        .document(document.key.clone())
-        .document(replaced.key.clone())
+        .document(&document.key)
+        .document(&replaced.key)
 }

@@ -37,5 +37,5 @@ fn report(facts: &SiteFacts<'_>, node: DocId, strategy: &str) -> Diagnostic {
         "`update_site` does not deploy it",
     )
     .help("add a selector that matches it to a group of the strategy, or remove the node")
-    .document(document.key.clone())
+    .document(&document.key)
 }

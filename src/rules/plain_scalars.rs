@@ -95,7 +95,7 @@ impl PlainScalar<'_> {
         });
         rule.finding(message, self.at, label)
             .about(Location(pieces.collect()).to_string())
-            .document(self.document.key.clone())
+            .document(&self.document.key)
     }
 }
 

@@ -83,7 +83,7 @@ fn report(refused: &ReportedBreach<'_>, replay: &Replay<'_>) -> Diagnostic {
     for (span, how) in route(facts, &hop) {
         finding = finding.related(span, how);
     }
-    let finding = finding.about(refused.subject()).document(key.clone());
+    let finding = finding.about(refused.subject()).document(key);
     match refused.help() {
         Some(help) => finding.help(help),
         None => finding,

@@ -146,6 +146,6 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, earlier: &Write, write: &Write) -> 
         .related(earlier.at, "the earlier value, which is lost")
         .note("substitutions are applied in order")
         .help("remove one of the two, or correct its path")
-        .document(facts.document(doc).key.clone())
+        .document(&facts.document(doc).key)
         .about(path)
 }

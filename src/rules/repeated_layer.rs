@@ -14,7 +14,7 @@ pub(super) fn report(facts: &SiteFacts<'_>, layer: &str, first: Span, again: Spa
         .note("Deckhand refuses the whole site: it counts a parent in this layer twice")
         .help("remove one of them");
     match facts.site.policy {
-        Some(policy) => diagnostic.document(facts.document(policy).key.clone()),
+        Some(policy) => diagnostic.document(&facts.document(policy).key),
         None => diagnostic,
     }
 }

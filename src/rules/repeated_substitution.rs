@@ -76,7 +76,7 @@ fn report(
         .related(earlier, "the same substitution")
         .help("remove one of the two, or correct its path")
         .about(path)
-        .document(document.key.clone());
+        .document(&document.key);
     for (to, earlier) in &again[1..] {
         diagnostic = diagnostic
             .related(to.path.span, "also written again here")

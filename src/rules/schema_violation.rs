@@ -107,7 +107,7 @@ fn report(
             "Deckhand refuses the whole site when it is deployed; Pegleg does not validate schemas",
         )
         .about(refused.subject())
-        .document(document.key.clone());
+        .document(&document.key);
     let Some((written, near)) = refused.near() else {
         return finding;
     };

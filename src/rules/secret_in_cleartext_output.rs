@@ -65,5 +65,5 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, author: DocId, write: &Write) -> Di
         .note("the secret is exposed to all who can read the rendered document")
         .help("set `storagePolicy: encrypted` on the rendered document")
         .about(format!("{secret} {place}"))
-        .document(facts.document(doc).key.clone())
+        .document(&facts.document(doc).key)
 }

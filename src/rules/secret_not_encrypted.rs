@@ -36,7 +36,7 @@ fn report(facts: &FileFacts<'_>, document: &Document) -> Diagnostic {
     let diagnostic = Diagnostic::new(&RULE, message, label)
         .note("Deckhand stores it unencrypted and shows it to all who may read documents")
         .help("write `storagePolicy: encrypted`")
-        .document(document.key.clone());
+        .document(&document.key);
     match policy.filter(|policy| is_written_cleartext(facts, policy)) {
         Some(policy) => {
             let edit = TextEdit {

@@ -33,6 +33,6 @@ fn check(facts: &FileFacts<'_>, found: &mut Vec<Diagnostic>) {
         RULE.finding(message, document.schema_span, "a secret schema")
             .note("Pegleg encrypts and decrypts only files in folders named `secrets`")
             .help("move it to a file in a folder named `secrets`")
-            .document(document.key.clone())
+            .document(&document.key)
     }));
 }

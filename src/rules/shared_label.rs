@@ -204,8 +204,8 @@ fn report_selector(
             parent",
         )
         .help("add a unique label to the parent, and select that one")
-        .document(facts.document(child).key.clone())
-        .document(other.key.clone())
+        .document(&facts.document(child).key)
+        .document(&other.key)
 }
 
 /// Finding for a label on documents of several schemas, at the first document whose schema differs
@@ -243,7 +243,7 @@ fn report_label(facts: &SiteFacts<'_>, carriers: &[LabelCarrier]) -> Option<Diag
                 site",
             )
             .help("use different labels for documents of different schemas")
-            .document(another.clone())
-            .document(one.clone()),
+            .document(another)
+            .document(one),
     )
 }

@@ -157,7 +157,7 @@ impl<'a> BothMeanings<'a> {
             "add `semantics: deckhand` to `layercake.yaml` to render what Deckhand does and \
              deploys, or `semantics: documented` to render what its documentation promises",
         );
-        finding.document(facts.document(doc).key.clone())
+        finding.document(&facts.document(doc).key)
     }
 
     /// Places that each text of a document writes under either semantics.

@@ -25,6 +25,6 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         RULE.finding(message, document.name_span, "not in a catalog")
             .note("Pegleg and Promenade do not regenerate it with the site's other secrets")
             .help("declare it in the site's catalog, or remove it")
-            .document(document.key.clone())
+            .document(&document.key)
     }));
 }

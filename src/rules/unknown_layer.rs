@@ -31,7 +31,7 @@ pub(super) fn report(facts: &SiteFacts<'_>, doc: DocId, near: Option<&NearLayer>
         // The text at its location may be secret.
         .about(&*layer.value)
         .note("Deckhand refuses the whole site; layercake renders the document without a parent")
-        .document(document.key.clone());
+        .document(&document.key);
     let diagnostic = match layers(facts, near) {
         Some((span, words)) => diagnostic.related(span, words),
         None => diagnostic,

@@ -61,7 +61,7 @@ fn report(
             NeededBy::Reference,
         )
         .written_as([name])
-        .document(facts.document(configuration).key.clone());
+        .document(&facts.document(configuration).key);
     match nearest(name, manifests(facts.graph)) {
         Some(near) => diagnostic.did_you_mean(near, None),
         None => diagnostic.help("add the manifest, or name one that is rendered"),

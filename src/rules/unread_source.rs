@@ -45,5 +45,5 @@ fn report(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     RULE.finding(message, document.name_span, "never substituted")
         .note("documents of this kind have no effect unless they are substituted")
         .help("remove it, or substitute it where it is needed")
-        .document(document.key.clone())
+        .document(&document.key)
 }

@@ -79,7 +79,7 @@ fn report(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
     let diagnostic = RULE
         .finding(message, document.name_span, "no parentSelector matches it")
         .note("an abstract document is not rendered and cannot be substituted from")
-        .document(document.key.clone());
+        .document(&document.key);
     diagnostic.help(if document.labels.is_empty() {
         "add labels that a child can select, or remove it"
     } else {

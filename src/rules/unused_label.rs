@@ -50,5 +50,5 @@ fn report(facts: &SiteFacts<'_>, doc: DocId, key: &Key) -> Diagnostic {
     ))
     .help("remove it, unless another program reads it")
     .about(label)
-    .document(document.key.clone())
+    .document(&document.key)
 }

@@ -49,5 +49,5 @@ fn report(facts: &SiteFacts<'_>, doc: DocId) -> Diagnostic {
         "this DataSchema checks nothing",
     )
     .help("remove it, or correct its name")
-    .document(document.key.clone())
+    .document(&document.key)
 }

@@ -21,7 +21,7 @@ pub(super) fn report(facts: &FileFacts<'_>, at: Span, description: &str) -> Diag
         .iter()
         .find(|document| document.span.contains(at))
     {
-        Some(document) => finding.document(document.key.clone()),
+        Some(document) => finding.document(&document.key),
         None => finding,
     }
 }

@@ -52,6 +52,6 @@ pub(super) fn found(facts: &SiteFacts<'_>, configuration: DocId) -> Option<Diagn
         diagnostic
             .note("Shipyard's default for `armada.update_manifest` is `full-site`")
             .help(format!("add `update_manifest: {name}` beside `manifest`"))
-            .document(facts.document(configuration).key.clone()),
+            .document(&facts.document(configuration).key),
     )
 }

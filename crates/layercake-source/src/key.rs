@@ -54,6 +54,12 @@ impl DocKey {
     }
 }
 
+impl From<&DocKey> for DocKey {
+    fn from(key: &DocKey) -> Self {
+        key.clone()
+    }
+}
+
 impl Deref for DocKey {
     type Target = Triple;
 

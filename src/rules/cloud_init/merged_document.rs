@@ -329,5 +329,5 @@ fn report(merged: &MergedDocument<'_>, notice: &Notice, joining: &Joining) -> Op
 
 /// Attributes the finding to the document that was merged.
 fn owned(merged: &MergedDocument<'_>, finding: Diagnostic) -> Diagnostic {
-    finding.document(merged.facts.graph.recipe(merged.over).key.clone())
+    finding.document(&merged.facts.graph.recipe(merged.over).key)
 }

@@ -38,7 +38,7 @@ fn report_part(facts: &SetFacts<'_>, disabled: &DisabledPart<'_>) -> Diagnostic 
         .related(facts.facts.first_line(*by), "disabled here")
         .note("cloud-init passes over vendor-data of the types in `disabled_handlers`")
         .help("remove the type from `disabled_handlers`, or remove the part from the set")
-        .document(part.key.clone())
+        .document(&part.key)
 }
 
 fn report(facts: &SetFacts<'_>, unused: &UnusedVendorData) -> Option<Diagnostic> {
@@ -79,7 +79,7 @@ fn report(facts: &SetFacts<'_>, unused: &UnusedVendorData) -> Option<Diagnostic>
                 "set `{key}: {{enabled: true}}`, or remove {name} from the set"
             ))
             .about(name)
-            .document(first.key.clone()),
+            .document(&first.key),
     )
 }
 
@@ -97,7 +97,7 @@ fn report_handlers(
         .related(first.at, "not used")
         .note("cloud-init fails when it compares the content type of a part with it")
         .help("write a list of content types, such as `[text/x-shellscript]`")
-        .document(first.key.clone());
+        .document(&first.key);
     Diagnostic {
         severity: Severity::Error,
         ..finding
