@@ -166,7 +166,10 @@ fn certificates(node: &Node) -> Option<(Value, Columns)> {
         Item::Key(_) | Item::UnreadableKey | Item::EncryptedKey => None,
     });
     let found: Vec<[String; 3]> = found.collect();
-    let joined = |at: usize| Vec::from_iter(found.iter().map(|it| &*it[at])).join(" | ");
+    let joined = |at: usize| {
+        let texts: Vec<&str> = found.iter().map(|it| &*it[at]).collect();
+        texts.join(" | ")
+    };
     let dates = [("not_before", 1), ("not_after", 2)];
     let dates = dates.map(|(title, at)| (title.into(), Some(joined(at))));
     let names = Value::String(joined(0).into());

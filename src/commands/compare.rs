@@ -18,7 +18,7 @@ use crate::config::Config;
 use crate::deployment::{Action, Caution};
 use crate::diagnostic::Level;
 use crate::error::{Error, ErrorKind};
-use crate::report::answer::query::QueryRow;
+use crate::report::answer::query::{QueriedValue, QueryRow};
 use crate::report::model::{self, SideKind};
 use crate::rules::{ExpectedUnchanged, Gates, LevelledCaution, Limit, report_faults, report_reach};
 use crate::source::{DocKey, Repository, SharedTree, Spanned, WorkTree};
@@ -265,7 +265,7 @@ fn reported_images(images: ImagesOfSites, comparison: &Comparison) -> model::Ima
     for (site, rows) in images {
         for row in rows {
             if reported.contains(&(&site, &row.document)) {
-                let users = changes.entry(row.texts(|side| side.text())).or_default();
+                let users = changes.entry(row.texts(QueriedValue::text)).or_default();
                 users.insert((row.document.name.clone(), site.clone()));
             }
         }

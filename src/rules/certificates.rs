@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
+use parking_lot::Mutex;
 use smol_str::SmolStr;
 
 use super::{SiteFacts, leftover_placeholder};
@@ -127,12 +128,11 @@ impl<K, V> Default for Memo<K, V> {
 
 impl<K: Eq + Hash, V: Clone> Memo<K, V> {
     fn get(&self, key: K, make: impl FnOnce() -> V) -> V {
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(value) = known().get(&key) {
+        if let Some(value) = self.0.lock().get(&key) {
             return value.clone();
         }
         let value = make();
-        known().insert(key, value.clone());
+        self.0.lock().insert(key, value.clone());
         value
     }
 }

@@ -189,11 +189,6 @@ impl QueryRow<'_> {
         format!("{} {:?} {sides:?}", self.document.layer, self.deployed_by)
     }
 
-    /// Texts of both sides.
-    pub(crate) fn texts<T>(&self, text: impl Fn(&QueriedValue<'_>) -> T) -> [Option<T>; 2] {
-        [&self.base, &self.value].map(|side| side.as_ref().map(&text))
-    }
-
     /// Fields of a record, by their titles.
     fn record(&self) -> IndexMap<String, String> {
         let deployed_by = self.deployed_by.map(|by| by.to_string());
@@ -211,6 +206,13 @@ impl QueryRow<'_> {
             fields.map(move |(title, text)| (format!("{prefix}{title}"), text))
         });
         fields.into_iter().chain(of_sides).collect()
+    }
+}
+
+impl<'v> QueryRow<'v> {
+    /// Texts of both sides.
+    pub(crate) fn texts<T>(&self, text: impl Fn(&QueriedValue<'v>) -> T) -> [Option<T>; 2] {
+        [&self.base, &self.value].map(|side| side.as_ref().map(&text))
     }
 }
 
@@ -306,7 +308,7 @@ impl Page<'_> {
         for row in rows {
             let Triple { schema, name, .. } = &*row.document;
             let values = places.entry((schema, name, &row.path)).or_default();
-            let sides = row.texts(|side| side.lines());
+            let sides = row.texts(QueriedValue::lines);
             values.entry(sides).or_default().push(row);
         }
         for ((schema, name, path), values) in places {
@@ -336,7 +338,7 @@ impl Page<'_> {
     fn write_images(&mut self, rows: &[QueryRow<'_>], is_change: bool) -> io::Result<()> {
         let mut images: BTreeMap<_, Vec<&QueryRow<'_>>> = BTreeMap::new();
         for row in rows {
-            let title = match row.texts(|side| side.text()) {
+            let title = match row.texts(QueriedValue::text) {
                 [Some(base), Some(image)] => changed(&base, &image),
                 [Some(removed), None] => format!("- {removed}"),
                 [None, Some(added)] if is_change => format!("+ {added}"),
@@ -413,5 +415,5 @@ fn write_record<'f>(fields: impl Iterator<Item = &'f str>, out: &mut dyn Write) 
             field.to_owned()
         }
     });
-    write!(out, "{}\r\n", Vec::from_iter(quoted).join(","))
+    write!(out, "{}\r\n", quoted.collect::<Vec<_>>().join(","))
 }

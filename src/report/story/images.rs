@@ -29,7 +29,8 @@ pub(super) fn list(report: &Report, sites: &SiteNames<'_>) -> Vec<StyledText> {
                 StyledText::name(name).and(", ").and(change(image))
             }
         };
-        let users = Vec::from_iter(image.users.iter().map(|it| &**it)).join(", ");
+        let users: Vec<&str> = image.users.iter().map(|it| &**it).collect();
+        let users = users.join(", ");
         let sites = sites.phrase_of(image.sites);
         let around = if sites.is_empty() { "" } else { " in " };
         what.and(format!("  {users}{around}")).join(sites)
