@@ -23,25 +23,26 @@ pub(super) struct Block<'t> {
     lines: Option<&'t str>,
 }
 
-/// Blocks whose first line begins a line of the text, which may be indented, with their numbers.
+/// Blocks at the start of a line, which may be indented, or of a quoted string, with their numbers.
 pub(super) fn blocks(text: &str) -> impl Iterator<Item = (usize, Block<'_>)> {
     let starts = text.match_indices(BEGIN).map(|(at, _)| text.split_at(at));
     starts.enumerate().filter_map(|(number, (before, block))| {
         let before = before.trim_end_matches([' ', '\t']);
-        let begins_line = before.is_empty() || before.ends_with('\n');
-        begins_line.then(|| (number, Block::parse(&block[BEGIN.len()..])))
+        // In JSON, lines end in an escaped character.
+        let is_start =
+            before.is_empty() || before.ends_with(['\n', '"', '\'']) || before.ends_with("\\n");
+        is_start.then(|| (number, Block::parse(&block[BEGIN.len()..])))
     })
 }
 
 impl<'t> Block<'t> {
     fn parse(text: &'t str) -> Self {
-        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-        let label = first.trim_end().trim_end_matches('-').trim_end();
-        let (lines, rest) = rest.split_once(END).unzip();
-        let last = rest.and_then(|rest| rest.lines().next()).map(str::trim_end);
-        let is_closed = last.and_then(|last| last.strip_suffix(DASHES)) == Some(label);
+        let label = text.split(['-', '\n', '\\']).next().unwrap_or_default();
+        let (lines, rest) = text[label.len()..].split_once(END).unzip();
+        let last = rest.and_then(|rest| rest.split_once(DASHES));
+        let is_closed = last.is_some_and(|(end, _)| end == label.trim_end());
         Self {
-            label,
+            label: label.trim_end(),
             lines: lines.filter(|_| is_closed),
         }
     }
@@ -53,7 +54,12 @@ impl<'t> Block<'t> {
 
     /// Decoded content; `None` if the block is damaged.
     pub(super) fn content(&self) -> Option<Vec<u8>> {
-        let lines: String = self.lines?.split_ascii_whitespace().collect();
+        let lines = self
+            .lines?
+            .trim_start_matches('-')
+            .replace("\\r", "")
+            .replace("\\n", "");
+        let lines: String = lines.split_ascii_whitespace().collect();
         BASE64.decode(lines).ok()
     }
 }

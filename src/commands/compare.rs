@@ -17,7 +17,7 @@ use crate::compare::reach::Comparison;
 use crate::config::Config;
 use crate::deployment::{Action, Caution};
 use crate::diagnostic::Level;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::report::answer::query::{QueriedValue, QueryRow};
 use crate::report::model::{self, SideKind};
 use crate::rules::{ExpectedUnchanged, Gates, LevelledCaution, Limit, report_faults, report_reach};
@@ -281,7 +281,7 @@ pub(crate) fn base_side(
     selection: &Selection,
     wanted: &SideSelection,
 ) -> Result<(SharedTree, ChosenSide), Error> {
-    let nothing = || Error::new(ErrorKind::Git, "missing revision to compare with");
+    let nothing = || Error::git("missing revision to compare with");
     let repository = repository(selection.start(), wanted)?.ok_or_else(nothing)?;
     let sides = sides::choose(&repository, wanted, &Environment::default())?.ok_or_else(nothing)?;
     Ok((sides::open(&repository, &sides.from)?, sides.from))
@@ -368,7 +368,7 @@ fn repository(directory: &Path, wanted: &SideSelection) -> Result<Option<Reposit
         return Ok(found);
     }
     let message = format!("`{}` is not inside a git repository", directory.display());
-    Err(Error::new(ErrorKind::Git, message).with_help("a comparison needs a git repository"))
+    Err(Error::git(message).with_help("a comparison needs a git repository"))
 }
 
 fn settings(request: &ComparisonRequest, config: &Config) -> Settings {

@@ -13,7 +13,7 @@ use crate::check::{
     work_on_sites,
 };
 use crate::config::{Config, NamedQuery, QueryKind, QuerySource, built_in_queries};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::near::help_for_unknown;
 use crate::report::answer::impact::SiteName;
 use crate::report::answer::query::QueryAnswer;
@@ -165,7 +165,7 @@ fn find(project: &Project, expression: &str) -> Result<NamedQuery, Error> {
     if expression.starts_with('$') {
         let path = Query::parse(expression).map_err(|invalid| {
             let message = format!("invalid path `{expression}`: {invalid}");
-            Error::new(ErrorKind::Usage, message)
+            Error::usage(message)
         })?;
         return Ok(NamedQuery {
             name: expression.into(),
@@ -182,8 +182,7 @@ fn find(project: &Project, expression: &str) -> Result<NamedQuery, Error> {
     let names: Vec<&str> = known.keys().map(|name| &**name).collect();
     let message = format!("no query is called `{expression}`");
     let help = help_for_unknown(expression, "queries", &names).unwrap_or_default();
-    Err(Error::new(ErrorKind::Usage, message)
-        .with_help(format!("{help}; a JSONPath starts with `$`")))
+    Err(Error::usage(message).with_help(format!("{help}; a JSONPath starts with `$`")))
 }
 
 /// The query for images.

@@ -2,7 +2,7 @@
 
 use super::SiteFacts;
 use super::certificates::used;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 
 super::rule!(
     "certificate-key-mismatch", Error, "certificate and private key that do not belong together";
@@ -22,10 +22,10 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
                 let (line, place) = used(facts, of);
                 let message = format!("the private key in {place} does not belong to {name}");
                 let line_beside = certificates.line(facts, *certificate);
-                Diagnostic::new(&RULE, message, Label::new(line, "the private key"))
+                RULE.finding(message, line, "the private key")
                     .related(line_beside, "the certificate beside it")
                     .about(place)
-                    .document(facts.document(of.0).key.clone())
+                    .document(&facts.document(of.0).key)
             }
         };
         let owner = facts.document(certificates.owner(facts, *key));

@@ -19,7 +19,7 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         let finding = certificates
             .report(facts, &RULE, issued.at, words)
             .related(certificates.line(facts, issued.authority), "its authority")
-            .document(facts.document(owner).key.clone());
+            .document(&facts.document(owner).key);
         found.push(finding.help("issue the certificate again with this authority"));
     }
 }

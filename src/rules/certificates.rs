@@ -11,7 +11,7 @@ use smol_str::SmolStr;
 
 use super::{SiteFacts, leftover_placeholder};
 use crate::certificate::{BEGIN, Certificate, Item, Verdict, items};
-use crate::diagnostic::{Diagnostic, Label, Rule};
+use crate::diagnostic::{Diagnostic, Rule};
 use crate::graph::DocId;
 use crate::source::{DocKey, Span, Triple, offset};
 use crate::system::deckhand::catalog::{AUTHORITY, CERTIFICATE};
@@ -428,18 +428,17 @@ impl SiteCertificates {
         writer.unwrap_or(text.uses[0].0)
     }
 
-    /// Line at which it begins, or its string if that is secret.
+    /// Line at which it begins, or its string if that is secret. The line of a string with a private
+    /// key may show it, so it is that of its document.
     pub(super) fn line(&self, facts: &SiteFacts<'_>, at: ItemPlace) -> Span {
-        let PemText {
-            at: span,
-            is_secret,
-            ref items,
-            ..
-        } = self.texts[at[0]];
-        let mut starts = facts.sources.slice(span).match_indices(BEGIN);
-        let start = starts.nth(items[at[1]].0).filter(|_| !is_secret);
-        let start = span.start + start.map_or(0, |(start, _)| offset(start));
-        facts.first_line(Span::new(span.file, start, span.end))
+        let text = &self.texts[at[0]];
+        if text.items.iter().any(|(_, item)| item.is_key()) {
+            return facts.document(self.owner(facts, at)).name_span;
+        }
+        let mut starts = facts.sources.slice(text.at).match_indices(BEGIN);
+        let start = starts.nth(text.items[at[1]].0).filter(|_| !text.is_secret);
+        let start = text.at.start + start.map_or(0, |(start, _)| offset(start));
+        facts.first_line(Span::new(text.at.file, start, text.at.end))
     }
 
     /// Finding at a certificate or key, with the documents that use it.
@@ -451,14 +450,14 @@ impl SiteCertificates {
         (message, label): (String, &str),
     ) -> Diagnostic {
         let owner = self.owner(facts, at);
-        let label = Label::new(self.line(facts, at), label);
-        let mut finding = Diagnostic::new(rule, message, label)
+        let mut finding = rule
+            .finding(message, self.line(facts, at), label)
             .about(self.name(facts, at, ""))
-            .document(facts.document(owner).key.clone());
+            .document(&facts.document(owner).key);
         let users = self.texts[at[0]].uses.iter();
         let users = users.filter(|(doc, _)| *doc != owner);
         for (doc, _) in users.clone() {
-            finding = finding.document(facts.document(*doc).key.clone());
+            finding = finding.document(&facts.document(*doc).key);
         }
         for user in users.clone().take(MAX_USES) {
             let (line, place) = used(facts, user);

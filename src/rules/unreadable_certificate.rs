@@ -2,7 +2,7 @@
 
 use super::SiteFacts;
 use crate::certificate::Item;
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 
 super::rule!(
     "unreadable-certificate", Warning, "certificate or private key that cannot be read";
@@ -27,9 +27,9 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
         let message = format!("`{name}` contains no certificate");
         let at = document.data_key.unwrap_or(document.name_span);
         found.push(
-            Diagnostic::new(&RULE, message, Label::new(at, "no block of PEM"))
+            RULE.finding(message, at, "no block of PEM")
                 .help("write a PEM block, from `-----BEGIN CERTIFICATE-----` to its END")
-                .document(document.key.clone()),
+                .document(&document.key),
         );
     }
 }

@@ -140,6 +140,51 @@ fn one_finding_names_the_users_and_the_sites() {
     }
 }
 
+/// Lines of a string in JSON end in an escaped character. The line of a string with a private key is not
+/// shown, even if the document is public.
+#[test]
+fn certificates_in_json_are_read_and_keys_beside_them_are_hidden() {
+    let sandbox = Sandbox::with_sites();
+    let write = |files: Json| {
+        let text = document("files", "global", "").trim_end().to_owned();
+        let text = text.replace("\ndata:", &format!("\ndata:\n  files: |\n    {files}\n"));
+        sandbox.write("global/files.yaml", text);
+    };
+    let found = || -> Vec<Json> {
+        let findings = sandbox.findings(&NOW);
+        let found = findings.iter().map(|finding| {
+            json!([
+                finding["rule"],
+                finding["primary"]["line"],
+                finding["message"]
+            ])
+        });
+        found.collect()
+    };
+    let place = "`.files` of `files`";
+    let expired = |line: usize| {
+        let message =
+            format!("the certificate in block 2 of {place} expired at 2026-06-01T00:00:00Z");
+        json!(["expired-certificate", line, message])
+    };
+    let chain = VALID.to_owned() + EXPIRED;
+    write(json!({"tls.crt": chain}));
+    assert_eq!(found(), [expired(10)]);
+    write(json!({"tls.crt": chain, "tls.key": OTHER_KEY}));
+    let message = format!(
+        "the private key in {place} does not belong to the certificate in block 1 of {place}"
+    );
+    assert_eq!(
+        found(),
+        [json!(["certificate-key-mismatch", 5, message]), expired(5)]
+    );
+    assert_eq!(certificates(&sandbox, &NOW)["checked"], 2);
+    write(json!({"tls.key": OTHER_KEY.replace("MIIE", "MIIX")}));
+    assert_eq!(sandbox.rules(&NOW), ["unreadable-certificate"]);
+    let ran = lint(&sandbox, &NOW);
+    assert!(!ran.stdout.contains("MIIX"), "{ran:?}");
+}
+
 #[test]
 fn number_of_days_is_a_setting() {
     let sandbox = Sandbox::with_sites();

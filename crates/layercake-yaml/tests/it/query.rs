@@ -2,7 +2,7 @@
 //! with its source text.
 
 use jsonpath_rust::JsonPath as _;
-use layercake_yaml::json::{canonical, json_form, original_location};
+use layercake_yaml::json::{NodeAsJson, canonical, json_form, original_location};
 use layercake_yaml::{Query, parse};
 use layercake_yaml_testing::reading::some_file;
 use serde_json::Value;
@@ -110,6 +110,15 @@ fn paths_that_would_find_something_else_are_refused() {
     ] {
         assert!(Query::parse(text).is_ok(), "{text}");
     }
+}
+
+#[test]
+fn json_form_is_serialized_like_the_value() {
+    let text = "{1: !!set {1, x, ~, 2019-01-31}, a: !!omap [k: 1.5, 2: .inf], b: !!binary AQ==}";
+    let parsed = parse(some_file(), text);
+    let root = &parsed.documents[0].root;
+    let json = |node| serde_json::to_string(&NodeAsJson::new(node)).unwrap();
+    assert_eq!(json(&json_form(root)), json(root));
 }
 
 #[test]
