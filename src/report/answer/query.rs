@@ -347,8 +347,11 @@ impl Page<'_> {
             let is_unused = row.deployed_by == Some(DeployedBy::None);
             images.entry((title, is_unused)).or_default().push(row);
         }
+        let mut last = None;
         for ((title, _), rows) in &images {
-            self.write(["", "  "], TextRole::Name, title)?;
+            if last.replace(title) != Some(title) {
+                self.write(["", "  "], TextRole::Name, title)?;
+            }
             let users: BTreeSet<&str> = rows.iter().map(|row| &*row.document.name).collect();
             let users = Vec::from_iter(users).join(", ");
             self.write(["  ", "    "], TextRole::Plain, &format!("used by {users}"))?;

@@ -980,6 +980,27 @@ fn explained_value_says_whether_it_is_deployed() {
     assert_eq!(run("left"), (expected.to_owned(), json!("not_known")));
 }
 
+#[test]
+fn images_of_charts_that_are_not_deployed_are_apart() {
+    let images = json!({"values": {"images": {"tags": {"api": "quay.io/osh/api:1"}}}});
+    let charts = [chart("left", images.clone()), chart("api", images)];
+    let sandbox = changed("", &with_value(1), &with_value(1));
+    site(&sandbox, &[&deployed(&["api"])[..], &charts].concat());
+    let ran = sandbox.run(&["query", "images"]);
+    let expected = "\
+quay.io/osh/api:1
+  used by api
+    site/lab/documents.yaml:40
+      in lab
+  used by left
+    site/lab/documents.yaml:32
+      in lab, not deployed
+
+2 values in 2 sites
+";
+    assert_eq!(ran.stdout, expected);
+}
+
 /// Each caution links the page about what documents cannot tell.
 #[test]
 fn cautions_link_what_a_report_cannot_see() {
