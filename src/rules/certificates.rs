@@ -54,6 +54,7 @@ pub(super) type PemUse = (DocId, Location);
 /// Place of a certificate or key: index of its string, and its own among those there.
 pub(super) type ItemPlace = [usize; 2];
 
+/// A certificate and its place.
 type Placed<'c> = (ItemPlace, &'c Certificate);
 
 /// A certificate, and whether its authority signed it.
@@ -400,12 +401,12 @@ impl SiteCertificates {
         None
     }
 
-    /// A date of a certificate, unless its text is secret.
-    pub(super) fn date(&self, [text, _]: ItemPlace, date: String) -> String {
+    /// A date of a certificate after some words; empty if its text is secret.
+    pub(super) fn date(&self, [text, _]: ItemPlace, words: &str, date: &str) -> String {
         if self.texts[text].is_secret {
-            return "a time that is not shown, since the document is not public".to_owned();
+            return String::new();
         }
-        date
+        format!("{words} {date}")
     }
 
     /// Name of a certificate or key: its block, if its string has several, and its document.

@@ -13,13 +13,16 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let certificates = facts.certificates();
     for (at, certificate) in certificates.certificates() {
         let name = certificates.name(facts, at, "certificate");
-        let [start, end] = certificate.dates().map(|date| certificates.date(at, date));
+        let [start, end] = certificate.dates();
         let words = match mark(facts, certificate) {
-            CertificateMark::Expired => (format!("{name} expired at {end}"), "expired"),
-            CertificateMark::NotYetValid => (
-                format!("{name} is not valid until {start}"),
-                "not valid yet",
-            ),
+            CertificateMark::Expired => {
+                let time = certificates.date(at, " at", &end);
+                (format!("{name} expired{time}"), "expired")
+            }
+            CertificateMark::NotYetValid => {
+                let time = certificates.date(at, ", only from", &start);
+                (format!("{name} is not valid yet{time}"), "not valid yet")
+            }
             _ => continue,
         };
         let finding = certificates.report(facts, &RULE, at, words);

@@ -14,8 +14,9 @@ fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let all = certificates.certificates();
     for (at, certificate) in all.filter(|(_, it)| mark(facts, it) == CertificateMark::Expiring) {
         let name = certificates.name(facts, at, "certificate");
-        let [_, end] = certificate.dates().map(|date| certificates.date(at, date));
-        let words = (format!("{name} expires at {end}"), "expires soon");
+        let [_, end] = certificate.dates();
+        let when = certificates.date(at, ", at", &end);
+        let words = (format!("{name} expires soon{when}"), "expires soon");
         let finding = certificates.report(facts, &RULE, at, words);
         // The number of days is not in the message, which identifies the finding.
         let days = facts.settings.expiring_days;
