@@ -6,7 +6,7 @@ use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 
 /// Start of a block.
 pub(crate) const BEGIN: &str = "-----BEGIN ";
-const END: &str = "-----END ";
+const END: &str = "END ";
 const DASHES: &str = "-----";
 
 /// As OpenSSL decodes: bits behind the last byte do not matter.
@@ -38,11 +38,15 @@ pub(super) fn blocks(text: &str) -> impl Iterator<Item = (usize, Block<'_>)> {
 impl<'t> Block<'t> {
     fn parse(text: &'t str) -> Self {
         let label = text.split(['-', '\n', '\\']).next().unwrap_or_default();
-        let (lines, rest) = text[label.len()..].split_once(END).unzip();
-        let last = rest.and_then(|rest| rest.split_once(DASHES));
-        let is_closed = last.is_some_and(|(end, _)| end == label.trim_end());
+        let rest = text[label.len()..].trim_start_matches('-');
+        let label = label.trim_end();
+        // Only the next dashes count, so that many blocks without an end are read once.
+        let (lines, last) = rest.split_once(DASHES).unzip();
+        let is_closed = last
+            .and_then(|last| last.strip_prefix(END)?.strip_prefix(label))
+            .is_some_and(|rest| rest.starts_with(DASHES));
         Self {
-            label: label.trim_end(),
+            label,
             lines: lines.filter(|_| is_closed),
         }
     }
@@ -54,11 +58,7 @@ impl<'t> Block<'t> {
 
     /// Decoded content; `None` if the block is damaged.
     pub(super) fn content(&self) -> Option<Vec<u8>> {
-        let lines = self
-            .lines?
-            .trim_start_matches('-')
-            .replace("\\r", "")
-            .replace("\\n", "");
+        let lines = self.lines?.replace("\\r", "").replace("\\n", "");
         let lines: String = lines.split_ascii_whitespace().collect();
         BASE64.decode(lines).ok()
     }

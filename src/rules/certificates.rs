@@ -21,6 +21,9 @@ use crate::yaml::{Node, Value};
 /// Maximum number of labels at documents that use a certificate.
 const MAX_USES: usize = 4;
 
+/// Maximum number of authorities of one name whose signatures are verified for a certificate.
+const MAX_AUTHORITIES: usize = 8;
+
 /// Certificates and private keys in the outputs of a site.
 #[derive(Default)]
 pub(crate) struct SiteCertificates {
@@ -44,7 +47,10 @@ struct PemText {
     text: SmolStr,
     at: Span,
     is_secret: bool,
+    has_key: bool,
     uses: Vec<PemUse>,
+    /// Offsets of the blocks in its source text.
+    starts: Vec<u32>,
     items: Arc<[(usize, Item)]>,
 }
 
@@ -168,40 +174,43 @@ impl SiteCertificates {
     fn read(&mut self, facts: &SiteFacts<'_>, doc: DocId, data: &Node) {
         let mut strings = Vec::new();
         find_pem(data, &mut Location::root(), &mut strings);
-        let mut found = Vec::new();
+        let mut groups: IndexMap<_, Vec<(Location, usize)>> = IndexMap::new();
         for (place, node, text) in strings {
             let entry = self.texts.entry((node.span, text.clone()));
-            found.push((place.parent(), place.clone(), entry.index()));
-            let known = entry.or_insert_with(|| PemText {
-                text: text.clone(),
-                at: node.span,
-                is_secret: false,
-                uses: Vec::new(),
-                items: facts.pem.items.get(text.clone(), || items(text).into()),
+            let index = entry.index();
+            let known = entry.or_insert_with(|| {
+                let items = facts.pem.items.get(text.clone(), || items(text).into());
+                PemText {
+                    text: text.clone(),
+                    at: node.span,
+                    is_secret: false,
+                    has_key: items.iter().any(|(_, item)| item.is_key()),
+                    uses: Vec::new(),
+                    starts: starts(facts.sources.slice(node.span)),
+                    items,
+                }
             });
             known.is_secret |= node.secret;
-            known.uses.push((doc, place));
-        }
-        for (around, place, text) in &found {
-            if around.is_none() {
-                self.whole.insert(doc, *text);
+            known.uses.push((doc, place.clone()));
+            if place.is_root() {
+                self.whole.insert(doc, index);
             }
-            let beside = found.iter().filter(|(other, ..)| other == around);
+            let group = groups.entry(place.parent()).or_default();
+            group.push((place, index));
+        }
+        for beside in groups.values() {
             let keys = beside
-                .clone()
-                .filter_map(|(.., text)| self.first(*text, Item::is_key));
-            let only_key = self
-                .first(*text, Item::is_key)
-                .filter(|_| keys.count() == 1);
-            let Some(key) = only_key else {
+                .iter()
+                .filter_map(|(place, text)| Some((place, self.first(*text, Item::is_key)?)));
+            let [(place, key)] = keys.collect::<Vec<_>>()[..] else {
                 continue;
             };
             let ends = beside
-                .filter_map(|(.., text)| self.first(*text, |it| it.certificate().is_some()))
+                .iter()
+                .filter_map(|(_, text)| self.first(*text, |it| it.certificate().is_some()))
                 .filter(|at| {
-                    self.item(*at)
-                        .certificate()
-                        .is_some_and(|it| !it.is_authority)
+                    let certificate = self.item(*at).certificate();
+                    certificate.is_some_and(|it| !it.is_authority)
                 });
             // The one that matches, if there is one.
             if let Some(end) = ends.max_by_key(|at| self.matches([*at, key])) {
@@ -236,8 +245,16 @@ impl SiteCertificates {
                 Some(text) => it[0] == text,
                 None => *it != at && !certificate.is_self_issued() && certificate.names(authority),
             });
-        let verdicts = authorities.map(|it| (self.verdict(facts, issued, it), it.0));
-        let (verdict, authority) = verdicts.min()?;
+        let mut authorities = authorities.peekable();
+        let tried = authorities.by_ref().take(MAX_AUTHORITIES);
+        let verdicts = tried.map(|it| (self.verdict(facts, issued, it), it.0));
+        let (best, authority) = verdicts.min()?;
+        let is_undecided = best == Verdict::Bad && authorities.peek().is_some();
+        let verdict = if is_undecided {
+            Verdict::Unsupported
+        } else {
+            best
+        };
         Some(IssuedCertificate {
             at,
             authority,
@@ -366,7 +383,8 @@ impl SiteCertificates {
         facts: &'f SiteFacts<'_>,
         [text, _]: ItemPlace,
     ) -> impl Iterator<Item = &'f DocKey> {
-        let whole = self.whole.iter().filter(move |(_, it)| **it == text);
+        let uses = self.texts[text].uses.iter();
+        let whole = uses.filter(|(_, place)| place.is_root());
         whole.map(|(doc, _)| &facts.document(*doc).key)
     }
 
@@ -390,7 +408,9 @@ impl SiteCertificates {
                 return Some(PathProblem::MissingIssuer);
             }
             // A signature of another key is reported by its own rule.
-            let next = named.find(|it| self.verdict(facts, current, *it) == Verdict::Good)?;
+            let next = named
+                .take(MAX_AUTHORITIES)
+                .find(|it| self.verdict(facts, current, *it) == Verdict::Good)?;
             let allowed = next.1.max_authorities_below;
             if let Some(allowed) = allowed.filter(|allowed| usize::from(*allowed) < below) {
                 let above = next.0;
@@ -433,12 +453,11 @@ impl SiteCertificates {
     /// key may show it, so it is that of its document.
     pub(super) fn line(&self, facts: &SiteFacts<'_>, at: ItemPlace) -> Span {
         let text = &self.texts[at[0]];
-        if text.items.iter().any(|(_, item)| item.is_key()) {
+        if text.has_key {
             return facts.document(self.owner(facts, at)).name_span;
         }
-        let mut starts = facts.sources.slice(text.at).match_indices(BEGIN);
-        let start = starts.nth(text.items[at[1]].0).filter(|_| !text.is_secret);
-        let start = text.at.start + start.map_or(0, |(start, _)| offset(start));
+        let start = text.starts.get(text.items[at[1]].0);
+        let start = text.at.start + start.filter(|_| !text.is_secret).unwrap_or(&0);
         facts.first_line(Span::new(text.at.file, start, text.at.end))
     }
 
@@ -470,6 +489,12 @@ impl SiteCertificates {
         }
         finding
     }
+}
+
+fn starts(text: &str) -> Vec<u32> {
+    text.match_indices(BEGIN)
+        .map(|(at, _)| offset(at))
+        .collect()
 }
 
 /// Text that brought a string into a document, and where it is there.

@@ -19,7 +19,22 @@ pub(super) struct Files {
 }
 
 /// Kinds whose cost should be linear in their size.
-pub(super) const KINDS: [Kind; 35] = [
+pub(super) const KINDS: [Kind; 38] = [
+    Kind {
+        name: "blocks of PEM without an end",
+        size: 4_000,
+        make: open_blocks,
+    },
+    Kind {
+        name: "private keys beside each other",
+        size: 3_000,
+        make: private_keys,
+    },
+    Kind {
+        name: "certificates and authorities of one name",
+        size: 200,
+        make: certificates,
+    },
     Kind {
         name: "ignore comments",
         size: 6_000,
@@ -401,6 +416,29 @@ fn undecided_documents(size: usize) -> Files {
             &format!("{{l: [{items}]}}"),
         ) + &children,
     )
+}
+
+fn open_blocks(size: usize) -> Files {
+    let block = "    -----BEGIN CERTIFICATE-----\n";
+    let data = format!("\n  pem: |\n{}", block.repeat(size));
+    site(plain("a", &data))
+}
+
+fn private_keys(size: usize) -> Files {
+    let keys = joined(size, |at| format!("key{at}: '-----BEGIN PRIVATE KEY-----'"));
+    site(plain("a", &format!("{{{keys}}}")))
+}
+
+fn certificates(size: usize) -> Files {
+    let certificate = include_str!("../../../certificates/valid.pem");
+    let authority = include_str!("../../../certificates/authority.pem");
+    let text = |at: usize, pem: &str| {
+        let lines: String = pem.lines().map(|line| format!("    {line}\n")).collect();
+        plain(&format!("a{at}"), &format!("\n  pem: |\n    {at}\n{lines}"))
+    };
+    site(documents(size / 2, |at| {
+        text(2 * at, certificate) + &text(2 * at + 1, authority)
+    }))
 }
 
 fn ignore_comments(size: usize) -> Files {
