@@ -72,9 +72,8 @@ impl<'q> ValueQuery<'q> {
                 continue;
             };
             let deployed_by = DeployedBy::of(deployment.of_output(doc, &key.schema));
-            let found = self.in_data(&key.schema, data, site).into_iter();
+            let found = self.in_data(&key.schema, data, site).into_values();
             values.rows.extend(found.map(|(location, value)| {
-                let location = original_location(data, &location);
                 QueryRow::new(key.clone(), deployed_by, &location, value)
             }));
         }
@@ -89,14 +88,14 @@ impl<'q> ValueQuery<'q> {
         of_schema.map(|(glob, path)| (glob.is_some(), *path))
     }
 
-    /// Values in the data of a document, by their locations in its JSON form. As in JSON output,
+    /// Values in the data of a document with their locations, by those in its JSON form. As in JSON output,
     /// secrets are hidden: so no filter can test them.
     fn in_data(
         &self,
         schema: &str,
         data: &Node,
         site: &RenderedSite<'_>,
-    ) -> IndexMap<Location, QueriedValue<'static>> {
+    ) -> IndexMap<Location, (Location, QueriedValue<'static>)> {
         let form = json_form(data);
         let columns = self.query.columns.iter().map(|(title, path)| {
             let found = path.find(&form).into_iter().next();
@@ -117,7 +116,8 @@ impl<'q> ValueQuery<'q> {
                 if is_part || values.contains_key(&location) {
                     continue;
                 }
-                let written = original_location(data, &location).get(data).unwrap_or(node);
+                let original = original_location(data, &location);
+                let written = original.get(data).unwrap_or(node);
                 let writer = site.site.document_at(written.span);
                 let value = QueriedValue {
                     value: Node {
@@ -130,7 +130,7 @@ impl<'q> ValueQuery<'q> {
                     layer: writer.map(|doc| site.site.document(doc).key.layer.clone()),
                     columns: of_kind.into_iter().chain(columns.clone()).collect(),
                 };
-                values.insert(location, value);
+                values.insert(location, (original, value));
             }
         }
         values
