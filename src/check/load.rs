@@ -842,7 +842,8 @@ fn hide_later_secrets(
     head: &LoadedSide,
     base: &LoadedSide,
 ) {
-    let (of_head, of_base) = (head.ids(), base.ids());
+    let of_head = head.ids();
+    let of_base = base.ids();
     let only_base: BTreeSet<FileId> = of_base.difference(&of_head).copied().collect();
     let only_head: BTreeSet<FileId> = of_head.difference(&of_base).copied().collect();
     hide_in_earlier(
@@ -895,7 +896,8 @@ struct ExposedDocuments(BTreeMap<Span, Diagnostic>);
 
 impl ExposedDocuments {
     fn of(loaded: &Loaded, head: &LoadedSide, base: &LoadedSide) -> Self {
-        let (of_head, of_base) = (head.ids(), base.ids());
+        let of_head = head.ids();
+        let of_base = base.ids();
         let edited: BTreeSet<FileId> = of_head.difference(&of_base).copied().collect();
         let gone: BTreeSet<FileId> = of_base.difference(&of_head).copied().collect();
         let placed = |wanted: &BTreeSet<FileId>| placed(&loaded.files, &loaded.sources, wanted);

@@ -97,7 +97,8 @@ impl QueryAnswer<'_> {
         sites: Vec<SiteName>,
         of_sites: Vec<(Option<Arc<str>>, Vec<QueryRow<'static>>)>,
     ) -> Self {
-        let (mut values, mut secrets) = (0, 0);
+        let mut values = 0;
+        let mut secrets = 0;
         let mut places: IndexMap<_, IndexMap<String, QueryRow<'_>>> = IndexMap::new();
         for (site, rows) in of_sites {
             for row in rows {
