@@ -149,10 +149,15 @@ impl Certificate {
         self.issuer == authority.subject
     }
 
+    /// Whether it names `authority` as its issuer, and no other key than that of `authority`.
+    pub(crate) fn may_be_issued_by(&self, authority: &Self) -> bool {
+        let keys = self.issuer_key.as_ref().zip(authority.subject_key.as_ref());
+        self.names(authority) && keys.is_none_or(|(wanted, key)| wanted == key)
+    }
+
     /// Whether `authority` signed it.
     pub(crate) fn is_issued_by(&self, authority: &Self) -> Verdict {
-        let keys = self.issuer_key.as_ref().zip(authority.subject_key.as_ref());
-        if !self.names(authority) || keys.is_some_and(|(wanted, key)| wanted != key) {
+        if !self.may_be_issued_by(authority) {
             return Verdict::Bad;
         }
         let key = &authority.key;

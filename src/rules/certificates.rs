@@ -237,29 +237,42 @@ impl SiteCertificates {
     /// A certificate with its authority: the one that the catalog declares, or else one of the name
     /// that it gives as its issuer.
     fn issued(&self, facts: &SiteFacts<'_>, issued: Placed<'_>) -> Option<IssuedCertificate> {
-        let (at, certificate) = issued;
+        let at = issued.0;
         let declared = self.declared_authority(facts, at);
-        let authorities = self
-            .certificates()
-            .filter(|(it, authority)| match declared {
-                Some(text) => it[0] == text,
-                None => *it != at && !certificate.is_self_issued() && certificate.names(authority),
-            });
-        let mut authorities = authorities.peekable();
-        let tried = authorities.by_ref().take(MAX_AUTHORITIES);
-        let verdicts = tried.map(|it| (self.verdict(facts, issued, it), it.0));
-        let (best, authority) = verdicts.min()?;
-        let is_undecided = best == Verdict::Bad && authorities.peek().is_some();
-        let verdict = if is_undecided {
-            Verdict::Unsupported
-        } else {
-            best
-        };
+        let (verdict, authority) = self.authority(facts, issued, declared)?;
         Some(IssuedCertificate {
             at,
             authority,
             verdict,
         })
+    }
+
+    /// The best authority in a string, or else among those of the name that a certificate gives as its
+    /// issuer, and whether it signed the certificate.
+    fn authority(
+        &self,
+        facts: &SiteFacts<'_>,
+        issued: Placed<'_>,
+        text: Option<usize>,
+    ) -> Option<(Verdict, ItemPlace)> {
+        let (at, certificate) = issued;
+        let authorities = self.certificates().filter(|(it, authority)| match text {
+            Some(text) => it[0] == text,
+            None => *it != at && !certificate.is_self_issued() && certificate.names(authority),
+        });
+        let mut authorities: Vec<_> = authorities.collect();
+        // Verdicts about other keys cost nothing.
+        authorities.sort_by_key(|(_, authority)| !certificate.may_be_issued_by(authority));
+        let tried = authorities.iter().take(MAX_AUTHORITIES);
+        let verdicts = tried.map(|it| (self.verdict(facts, issued, *it), it.0));
+        let (best, authority) = verdicts.min()?;
+        let next = authorities.get(MAX_AUTHORITIES);
+        let is_undecided = next.is_some_and(|(_, it)| certificate.may_be_issued_by(it));
+        let verdict = match best {
+            Verdict::Bad if is_undecided => Verdict::Unsupported,
+            Verdict::Good | Verdict::Unsupported | Verdict::Bad => best,
+        };
+        Some((verdict, authority))
     }
 
     /// String with the authority that the catalog declares for the first certificate of a document.
@@ -402,21 +415,18 @@ impl SiteCertificates {
             if current.1.is_self_issued() {
                 return None;
             }
-            let above = self.certificates();
-            let mut named = above.filter(|(_, it)| current.1.names(it)).peekable();
-            if named.peek().is_none() {
-                return Some(PathProblem::MissingIssuer);
-            }
-            // A signature of another key is reported by its own rule.
-            let next = named
-                .take(MAX_AUTHORITIES)
-                .find(|it| self.verdict(facts, current, *it) == Verdict::Good)?;
-            let allowed = next.1.max_authorities_below;
+            let above = match self.authority(facts, current, None) {
+                None => return Some(PathProblem::MissingIssuer),
+                Some((Verdict::Good, above)) => above,
+                // A signature of another key is reported by its own rule.
+                Some((Verdict::Unsupported | Verdict::Bad, _)) => return None,
+            };
+            let authority = self.item(above).certificate()?;
+            let allowed = authority.max_authorities_below;
             if let Some(allowed) = allowed.filter(|allowed| usize::from(*allowed) < below) {
-                let above = next.0;
                 return Some(PathProblem::TooLong { above, allowed });
             }
-            current = next;
+            current = (above, authority);
         }
         None
     }
@@ -429,8 +439,13 @@ impl SiteCertificates {
         format!("{words} {date}")
     }
 
-    /// Name of a certificate or key: its block, if its string has several, and its document.
+    /// Name of a certificate or key.
     pub(super) fn name(&self, facts: &SiteFacts<'_>, at: ItemPlace, what: &str) -> String {
+        format!("the {what} in {}", self.place(facts, at))
+    }
+
+    /// Its block, if its string has several, and its document.
+    fn place(&self, facts: &SiteFacts<'_>, at: ItemPlace) -> String {
         let PemText { uses, items, .. } = &self.texts[at[0]];
         let block = match items.len() {
             1 => String::new(),
@@ -439,7 +454,7 @@ impl SiteCertificates {
         let owner = self.owner(facts, at);
         let own = uses.iter().find(|(doc, _)| *doc == owner);
         let place = place_name(facts, owner, own.unwrap_or(&uses[0]));
-        format!("the {what} in {block}{place}")
+        format!("{block}{place}")
     }
 
     /// The document that wrote it, or else one that contains it.
@@ -472,7 +487,7 @@ impl SiteCertificates {
         let owner = self.owner(facts, at);
         let mut finding = rule
             .finding(message, self.line(facts, at), label)
-            .about(self.name(facts, at, ""))
+            .about(self.place(facts, at))
             .document(&facts.document(owner).key);
         let users = self.texts[at[0]].uses.iter();
         let users = users.filter(|(doc, _)| *doc != owner);
@@ -515,7 +530,7 @@ fn place_name(facts: &SiteFacts<'_>, named: DocId, (doc, place): &PemUse) -> Str
     format!("{shown}`{}`", facts.name(named))
 }
 
-/// What the dates of a certificate mean at the time of the check.
+/// Mark of a certificate for its dates at the time of the check.
 pub(super) fn mark(facts: &SiteFacts<'_>, certificate: &Certificate) -> CertificateMark {
     let Some(time) = facts.settings.time else {
         return CertificateMark::Valid;

@@ -12,20 +12,26 @@ super::rule!(
 fn check(facts: &SiteFacts<'_>, found: &mut Vec<Diagnostic>) {
     let certificates = facts.certificates();
     for (at, certificate) in certificates.certificates() {
-        let name = certificates.name(facts, at, "certificate");
-        let [start, end] = certificate.dates();
-        let words = match mark(facts, certificate) {
+        let (words, label) = match mark(facts, certificate) {
             CertificateMark::Expired => {
+                let [_, end] = certificate.dates();
                 let time = certificates.date(at, " at", &end);
-                (format!("{name} expired{time}"), "expired")
+                (format!("expired{time}"), "expired")
             }
             CertificateMark::NotYetValid => {
+                let [start, _] = certificate.dates();
                 let time = certificates.date(at, ", only from", &start);
-                (format!("{name} is not valid yet{time}"), "not valid yet")
+                (format!("is not valid yet{time}"), "not valid yet")
             }
-            _ => continue,
+            CertificateMark::Valid
+            | CertificateMark::Expiring
+            | CertificateMark::Unreadable
+            | CertificateMark::Encrypted
+            | CertificateMark::Unverified => continue,
         };
-        let finding = certificates.report(facts, &RULE, at, words);
+        let name = certificates.name(facts, at, "certificate");
+        let message = format!("{name} {words}");
+        let finding = certificates.report(facts, &RULE, at, (message, label));
         found.push(finding.help("issue a new certificate, and write it here"));
     }
 }
